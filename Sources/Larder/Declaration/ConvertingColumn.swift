@@ -5,30 +5,24 @@ import LarderSQLite
 struct ConvertingColumn: Sendable {
   /// The column's position in the declaration.
   let index: Int
-  /// The column's affinity: numeric or real.
-  let affinity: ColumnAffinity
+  /// How it converts them.
+  let conversion: TextConversion
   /// Whether the texts are Decimals.
-  let isDecimal: Bool
+  var isDecimal: Bool { conversion.contains(.ofDecimals) }
 
   /// Whether reading the column would give another value than was written.
   func changes(_ value: DatabaseValue) -> Bool {
     guard case .text(let text) = value else { return false }
-    let isSpace: (UInt8) -> Bool = { $0 == 0x20 || (0x09...0x0D).contains($0) }
-    guard let number = DecimalNumber(Array(text.utf8.drop(while: isSpace)).trimmed(isSpace)) else {
-      return false
-    }
-    guard isDecimal else { return true }
-    // SQLite keeps 15 digits of a real number, and all digits of a 64-bit integer.
-    if affinity == .numeric, number.exponent >= 0, Int64(text) != nil { return false }
-    return number.digits.count > 15 || !(-290...290).contains(number.exponent)
+    return conversion.changes(text)
   }
-}
 
-extension [UInt8] {
-  fileprivate func trimmed(_ isSpace: (UInt8) -> Bool) -> Self {
-    var bytes = self
-    while let last = bytes.last, isSpace(last) { bytes.removeLast() }
-    return bytes
+  /// An assigned expression, which fails where the column would change its value.
+  func kept(_ expression: SQLFragment, _ name: String) -> SQLFragment {
+    // A plain value is checked before the statement runs, which gives a better error.
+    if expression.kind == .value { return expression }
+    return .call(
+      "larder_kept", expression.parenthesized(in: .lowest),
+      SQLFragment(text: "\(conversion.rawValue)"), SQLFragment(value: name))
   }
 }
 
@@ -41,17 +35,32 @@ extension TableCore {
     if column.changes(value) { throw problem(of: column, key: key(of: record, db)) }
   }
 
-  /// Throws if a column would change a value that a query assigns. Looks at the database's table first.
-  func checkConverting(
-    _ assigned: [(name: String, value: DatabaseValue)], _ db: Database
-  ) throws {
+  /// The columns that convert values. Looks at the database's table first, unless no table of the declaration
+  /// converts any.
+  func converting(_ db: Database) throws -> [ConvertingColumn] {
+    guard mayConvert else { return [] }
     try db.look(at: self, for: [])
-    for column in fitting.converting(db) {
+    return fitting.converting(db)
+  }
+
+  /// Throws if one of the columns would change a value that is assigned to it.
+  func check(
+    _ assigned: [(name: String, value: DatabaseValue)], _ converting: [ConvertingColumn]
+  ) throws {
+    for column in converting {
       for (name, value) in assigned
       where name.isSame(as: columns[column.index].name) && column.changes(value) {
         throw problem(of: column, key: [])
       }
     }
+  }
+
+  /// The assigned expression, or one that fails where its column would change the value.
+  func kept(
+    _ expression: SQLFragment, in name: String, _ converting: [ConvertingColumn]
+  ) -> SQLFragment {
+    let column = converting.first { columns[$0.index].name.isSame(as: name) }
+    return column?.kept(expression, name) ?? expression
   }
 
   /// Whether a column holds texts that some tables would convert to numbers.

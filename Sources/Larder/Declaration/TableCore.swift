@@ -133,10 +133,12 @@ final class TableCore: Sendable {
 
   /// A statement that not every table needs, made at its first use. Its text has
   /// to be the same for all engines.
-  func statement(_ key: StatementKey, _ make: () -> SQLFragment) -> RecordStatement {
-    further.withLock { further in
+  func statement(
+    _ key: StatementKey, _ make: () throws -> SQLFragment
+  ) rethrows -> RecordStatement {
+    try further.withLock { further in
       if let statement = further[key] { return statement }
-      let statement = RecordStatement(make())
+      let statement = RecordStatement(try make())
       further[key] = statement
       return statement
     }

@@ -92,8 +92,9 @@ private struct FitComparison {
       || kind == .text && !column.isNeverNumber && column.type.kind != .date,
       affinity == .numeric || affinity == .real
     {
-      converting.append(
-        ConvertingColumn(index: index, affinity: affinity, isDecimal: kind == .decimal))
+      var conversion: TextConversion = kind == .decimal ? .ofDecimals : []
+      if affinity == .real { conversion.insert(.toReal) }
+      converting.append(ConvertingColumn(index: index, conversion: conversion))
     }
     compareGenerated(column, table.columns[found])
   }

@@ -13,7 +13,9 @@ import LarderSQLite
 /// ```
 ///
 /// SQLite computes with 64-bit integers, and with real numbers beyond those. An integer that is out of the
-/// property's range throws ``LarderSQLite/DatabaseError`` (`constraintDatatype`), and nothing is written.
+/// property's range throws ``LarderSQLite/DatabaseError`` (`constraintDatatype`), and nothing is written. So does
+/// an expression whose text a column of numbers in another program's table would change, such as `007`; for a
+/// value, that is a ``RecordError``.
 @dynamicMemberLookup
 public struct Assignments<R: Record> {
   private let alias: QueryAlias
@@ -126,8 +128,12 @@ public struct Assignments<R: Record> {
   /// The assignments of the SET clause; empty if there are none. Throws if columns were only read, as in
   /// `$0.count == 6`, which compares.
   ///
-  /// - Parameter raised: makes the new value of the version column, used if nothing is assigned to it.
-  func list(_ core: TableCore, raised: (Int) -> SQLFragment) throws -> [SQLFragment] {
+  /// - Parameters:
+  ///   - raised: makes the new value of the version column, used if nothing is assigned to it.
+  ///   - converting: the columns of the database's table that convert values.
+  func list(
+    _ core: TableCore, raised: (Int) -> SQLFragment, _ converting: [ConvertingColumn] = []
+  ) throws -> [SQLFragment] {
     if assignments.isEmpty, hasRead {
       throw DatabaseError(
         .misuse, "the update names columns, but assigns nothing to them: = assigns, == compares")
@@ -138,7 +144,8 @@ public struct Assignments<R: Record> {
         core.columns.indices.filter { core.columns[$0].name == assignment.name })
     }
     var pieces = assignments.map {
-      SQLFragment($0.column, .assign, $0.value.parenthesized(in: .lowest))
+      let value = converting.isEmpty ? $0.value : core.kept($0.value, in: $0.name, converting)
+      return SQLFragment($0.column, .assign, value.parenthesized(in: .lowest))
     }
     if let version = core.sql.version, index(of: core.columns[version].name) == nil {
       pieces.append("\(name: core.columns[version].name) = \(raised(version))")

@@ -185,7 +185,7 @@ extension Record {
   ///
   /// Columns that aren't named get their defaults. Throws ``LarderSQLite/DatabaseError`` for a column that
   /// is generated or read-only, for an expression that is stored in another form than its column, and, as
-  /// it runs, for a number that the column's property can't hold.
+  /// it runs, for a number that the column's property can't hold, or a text that the column would change.
   @discardableResult
   public static func insert<each Value: DatabaseValueConvertible>(
     _ db: Database, _ columns: repeat Column<Self, each Value>,
@@ -201,8 +201,19 @@ extension Record {
       index += 1
     }
     repeat assign(each columns)
-    return try db.run(
-      insertion(of: definitions, selection.select.fragment(.list(parts))), for: .change)
+    return try db.whileSchemaStays {
+      let core = table.core
+      let converting = try core.converting(db)
+      if !converting.isEmpty {
+        for (index, definition) in definitions.enumerated() {
+          let name = definition.name
+          if let value = parts[index].boundValue { try core.check([(name, value)], converting) }
+          parts[index] = core.kept(parts[index], in: name, converting)
+        }
+      }
+      return try db.run(
+        insertion(of: definitions, selection.select.fragment(.list(parts))), for: .change)
+    }
   }
 
   private static func insertion(

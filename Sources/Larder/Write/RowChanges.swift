@@ -113,12 +113,13 @@ private struct RowChange {
   let core: TableCore
   let statement: SQLFragment
   let use: TableUse
-  /// The assigned values that the table might convert to other values.
-  let values: [(name: String, value: DatabaseValue)]
+  /// Makes the statement for a table that converts values, after it has checked those that are assigned; nil
+  /// if no table of the declaration converts any.
+  var keeping: (([ConvertingColumn]) throws -> SQLFragment)?
 
   /// Runs the statement, and returns the number of changed rows.
   func run(_ db: Database) throws -> Int {
-    try checked(db) {
+    try withStatement(db) { statement in
       let statement = try db.take(statement, for: use)
       defer { db.giveBack(statement) }
       return try statement.run()
@@ -129,20 +130,21 @@ private struct RowChange {
   func rows<T>(
     _ db: Database, of columns: SQLFragment, _ body: (PreparedStatement) throws -> T
   ) throws -> T {
-    func run(_ db: Database) throws -> T {
-      try body(db.take(statement.returning(columns), for: use))
-    }
-    return try checked(db) {
+    try withStatement(db) { statement in
+      func run(_ db: Database) throws -> T {
+        try body(db.take(statement.returning(columns), for: use))
+      }
       // RETURNING may convert a value here, and reading it then fails after the rows have changed. The
       // transaction undoes that.
-      try core.misreturns(db, for: use) ? db.inTransaction { try run($0) } : run(db)
+      return try core.misreturns(db, for: use) ? db.inTransaction { try run($0) } : run(db)
     }
   }
 
-  private func checked<T>(_ db: Database, _ body: () throws -> T) throws -> T {
+  private func withStatement<T>(_ db: Database, _ body: (SQLFragment) throws -> T) throws -> T {
     try db.whileSchemaStays {
-      if !values.isEmpty { try core.checkConverting(values, db) }
-      return try body()
+      guard let keeping else { return try body(statement) }
+      let converting = try core.converting(db)
+      return try body(converting.isEmpty ? statement : keeping(converting))
     }
   }
 }
@@ -183,16 +185,22 @@ extension Query {
     let raised = { RecordSQL.raised(core.columns[$0]) }
     let list = try assignments.list(core, raised: raised)
     if list.isEmpty { return nil }
-    return RowChange(
-      core: core, statement: try changing("UPDATE ", core, assigning: list), use: changeUse,
-      values: core.mayConvert ? assignments.values : [])
+    var update = RowChange(
+      core: core, statement: try changing("UPDATE ", core, assigning: list), use: changeUse)
+    if core.mayConvert {
+      update.keeping = { [assignments] converting in
+        try core.check(assignments.values, converting)
+        let list = try assignments.list(core, raised: raised, converting)
+        return try changing("UPDATE ", core, assigning: list)
+      }
+    }
+    return update
   }
 
   private func deletion<R: Record>(_ type: R.Type) throws -> RowChange {
     let core = R.table.core
     try core.checkWritable()
-    return RowChange(
-      core: core, statement: try changing("DELETE FROM ", core), use: changeUse, values: [])
+    return RowChange(core: core, statement: try changing("DELETE FROM ", core), use: changeUse)
   }
 
   /// The statement, restricted to the query's rows: by the query's own condition or, if the query is

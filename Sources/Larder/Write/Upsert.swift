@@ -158,21 +158,25 @@ extension Record {
 /// The statements of an upsert, made once for all records.
 private final class Upsert {
   private let core: TableCore
-  /// Makes the statement, without the given column if it isn't nil.
-  private let make: (Int?) -> SQLFragment
+  /// Makes the statement, without the given column if it isn't nil, for a table with some columns that convert
+  /// values.
+  private let make: (Int?, [ConvertingColumn]) throws -> SQLFragment
+  /// Whether values are assigned that some tables would convert.
+  let mayConvert: Bool
   /// Whether this is the statement that the table keeps ready.
   private let isReady: Bool
   /// The columns that identify an existing row, which may have another key than the record; empty for the
   /// primary key.
   let target: [Int]
-  private var last: (key: StatementKey, statement: RecordStatement)?
+  private var last: (key: StatementKey, converting: [Int], statement: RecordStatement)?
 
   init(
-    _ core: TableCore, isReady: Bool = false, onConflict target: [Int],
-    _ make: @escaping (Int?) -> SQLFragment
+    _ core: TableCore, isReady: Bool = false, mayConvert: Bool = false, onConflict target: [Int],
+    _ make: @escaping (Int?, [ConvertingColumn]) throws -> SQLFragment
   ) {
     self.core = core
     self.isReady = isReady
+    self.mayConvert = mayConvert
     self.target = target
     self.make = make
   }
@@ -186,14 +190,16 @@ private final class Upsert {
     let leftOut = db.engine == nil ? nil : try core.missingKey(of: record, db)
     let key = StatementKey(
       engine: db.engine?.name, isUpsert: true, leftOut: leftOut, returned: columns)
-    if let last, last.key == key { return last.statement }
-    func fragment() -> SQLFragment {
-      let fragment = make(leftOut)
+    let converting = mayConvert ? try core.converting(db) : []
+    let converted = converting.map(\.index)
+    if let last, last.key == key, last.converting == converted { return last.statement }
+    func fragment() throws -> SQLFragment {
+      let fragment = try make(leftOut, converting)
       return columns.isEmpty ? fragment : fragment.returning(core.sql.names(columns))
     }
     let statement =
-      isReady ? core.statement(key, fragment) : RecordStatement(fragment(), in: db.dialect)
-    last = (key, statement)
+      try isReady ? core.statement(key, fragment) : RecordStatement(fragment(), in: db.dialect)
+    last = (key, converted, statement)
     return statement
   }
 }
@@ -203,7 +209,7 @@ extension Table {
     if target.isEmpty { try core.checkChangesRows() } else { try core.checkWritable() }
     try core.checkWritten(chosen)
     let isReady = target.isEmpty && chosen.isEmpty
-    return Upsert(core, isReady: isReady, onConflict: target) { [sql = core.sql] left in
+    return Upsert(core, isReady: isReady, onConflict: target) { [sql = core.sql] left, _ in
       sql.upsert(onConflict: target, updating: chosen.isEmpty ? nil : chosen, leavingOut: left)
     }
   }
@@ -218,8 +224,13 @@ extension Table {
     guard !list.isEmpty else {
       throw DatabaseError(.misuse, "the upsert assigns nothing; use insert(_:or:)")
     }
-    return Upsert(core, onConflict: target) { [sql = core.sql] left in
-      sql.upsert(onConflict: target, set: .list(list), leavingOut: left)
+    let known = core.sql.upsert(onConflict: target, set: .list(list))
+    return Upsert(core, mayConvert: core.mayConvert, onConflict: target) {
+      [core, assignments] left, converting in
+      if left == nil, converting.isEmpty { return known }
+      try core.check(assignments.values, converting)
+      let list = try assignments.list(core, raised: core.sql.next, converting)
+      return core.sql.upsert(onConflict: target, set: .list(list), leavingOut: left)
     }
   }
 }
@@ -248,11 +259,15 @@ extension TableCore {
     var returned = sql.version.map { [$0] } ?? []
     // The row may exist under another key. (The last row id is then that of an earlier INSERT.)
     if !upsert.target.isEmpty || rowIDColumn != nil && !hasKey(record, db) { returned += sql.key }
-    if returned.isEmpty {
+    if returned.isEmpty, !upsert.mayConvert {
       _ = try write(upsert.statement(record, db), record, db, for: use)
       return
     }
     try db.whileSchemaStays {
+      if returned.isEmpty {
+        _ = try write(upsert.statement(record, db), record, db, for: use)
+        return
+      }
       try write(record, db, upsert, returning: returned, for: use)
     }
   }

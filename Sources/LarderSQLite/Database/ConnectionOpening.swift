@@ -100,6 +100,7 @@ enum ConnectionOpening {
     }
     try LinearSearch.install(on: handle)
     try CheckedNumbers.install(on: handle)
+    try KeptTexts.install(on: handle)
     try DecimalFunctions.install(on: handle)
     try FTS5.install(
       on: handle,

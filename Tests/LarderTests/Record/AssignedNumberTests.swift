@@ -130,7 +130,10 @@ private struct Counter: Record, Equatable {
 
   @Test("A schema can't call the functions that check an update's numbers", .onlySQLite(.functions))
   func schema() throws {
-    for call in ["larder_integer(1)", "larder_integer(1, 0, 2)", "larder_float(1)"] {
+    let calls = [
+      "larder_integer(1)", "larder_integer(1, 0, 2)", "larder_float(1)", "larder_kept(1, 0, 'x')",
+    ]
+    for call in calls {
       try db.executeUpdate(SQL(raw: "CREATE VIEW v AS SELECT \(call) AS x"))
       #expect(throws: DatabaseError.self) { try db.value("SELECT x FROM v", as: Double.self) }
       try db.executeUpdate("DROP VIEW v")
