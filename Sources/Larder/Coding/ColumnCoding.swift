@@ -27,9 +27,8 @@ public struct ColumnCoding<Value: Sendable>: Sendable {
   private(set) var dateFormat: DateFormat?
   /// The form that distinguishes this coding from another for the same type.
   private(set) var form: StoredForm
-  /// Whether the stored texts never look like numbers. This holds for dates,
-  /// UUIDs, and JSON unless it is of numbers.
-  private(set) var isNeverNumber = false
+  /// Which stored texts look like numbers.
+  private(set) var numbers = NumberTexts.any
 
   /// A coding through another type, which knows how it is stored.
   ///
@@ -86,7 +85,7 @@ public struct ColumnCoding<Value: Sendable>: Sendable {
       stored: { value, format in try value.map { try stored($0, format) } ?? .null },
       restored: { $0.isNull ? nil : try restored($0) },
       columnType: columnType.optional, dateFormat: dateFormat, form: form)
-    coding.isNeverNumber = isNeverNumber
+    coding.numbers = numbers
     return coding
   }
 }
@@ -174,7 +173,7 @@ extension ColumnCoding where Value == Date {
       stored: { date, _ in try format.databaseValue(of: date) },
       restored: { try format.date(from: $0) },
       columnType: format.columnType, dateFormat: format, form: .date(format))
-    coding.isNeverNumber = true
+    coding.numbers = .none
     return coding
   }
 
@@ -197,7 +196,7 @@ extension ColumnCoding where Value == UUID {
         }
         return id
       })
-    coding.isNeverNumber = true
+    coding.numbers = .none
     return coding
   }
 
@@ -214,7 +213,7 @@ extension ColumnCoding where Value == UUID {
         return id
       })
     coding.form = .lowercase
-    coding.isNeverNumber = true
+    coding.numbers = .none
     return coding
   }
 
@@ -227,6 +226,25 @@ extension ColumnCoding where Value == UUID {
     return coding
   }
 }
+
+/// Which of a column's texts look like numbers, to which columns of other programs' tables would convert them.
+enum NumberTexts: Sendable {
+  /// None, as for dates, UUIDs, and arrays in JSON.
+  case none
+  /// Hardly any: a type that is written as JSON may write a single number.
+  case few
+  /// Any text may.
+  case any
+}
+
+/// A type whose JSON is never a number.
+private protocol NeverNumberInJSON {}
+
+extension Array: NeverNumberInJSON {}
+extension Dictionary: NeverNumberInJSON {}
+extension Set: NeverNumberInJSON {}
+extension String: NeverNumberInJSON {}
+extension Bool: NeverNumberInJSON {}
 
 /// Whether the raw values of a type are numbers.
 private func hasNumber(_ type: Any.Type) -> Bool {
@@ -242,7 +260,12 @@ extension ColumnCoding where Value: Codable {
       encode: { try JSONText.text(of: $0) },
       decode: { (text: String) in try JSONText.value(Value.self, of: text) })
     coding.form = .json
-    coding.isNeverNumber = !(Value.self is any Numeric.Type) && !hasNumber(Value.self)
+    if Value.self is any NeverNumberInJSON.Type {
+      coding.numbers = .none
+    } else if !(Value.self is any Numeric.Type), !hasNumber(Value.self) {
+      // Only its own `encode(to:)` knows whether a value is written as a number.
+      coding.numbers = .few
+    }
     return coding
   }
 }

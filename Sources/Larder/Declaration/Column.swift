@@ -133,7 +133,7 @@ final class ColumnStorage<Value: Sendable>: Sendable {
         definition.defaultValue = { try coding.stored(value, $0) }
       }
     }
-    definition.isNeverNumber = coding.isNeverNumber
+    definition.numbers = coding.numbers
     if expressionCoding != nil { definition.code = { coding.coded($0) } }
     self.definition = definition
   }

@@ -28,8 +28,8 @@ public struct ColumnDefinition: Sendable {
   /// The default for rows that are written without this column, as a connection stores it.
   var defaultValue: (@Sendable (DateFormat) throws -> DatabaseValue)?
 
-  /// Whether the stored texts never look like numbers. The texts of dates don't, for instance.
-  var isNeverNumber = false
+  /// Which stored texts look like numbers.
+  var numbers = NumberTexts.any
   /// Gives a value of the property's type the column's own coding, if it has one.
   var code: (@Sendable (any DatabaseValueConvertible) -> any DatabaseValueConvertible)?
 

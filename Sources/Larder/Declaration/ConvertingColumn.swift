@@ -65,7 +65,10 @@ extension TableCore {
 
   /// Whether a column holds texts that some tables would convert to numbers.
   var mayConvert: Bool {
-    columns.contains { $0.type.kind == .decimal || $0.type.kind == .text && $0.takesNumbers }
+    columns.contains {
+      $0.type.kind == .decimal
+        || $0.type.kind == .text && ($0.takesNumbers || $0.numbers == .few)
+    }
   }
 
   private func problem(of column: ConvertingColumn, key: [DatabaseValue]) -> RecordError {

@@ -89,7 +89,7 @@ private struct FitComparison {
     if let change = column.change(by: affinity, of: kind) {
       add("“\(column.name)” is \(table.columns[found].type) in the database, \(change)")
     } else if kind == .decimal
-      || kind == .text && !column.isNeverNumber && column.type.kind != .date,
+      || kind == .text && column.numbers != .none && column.type.kind != .date,
       affinity == .numeric || affinity == .real
     {
       var conversion: TextConversion = kind == .decimal ? .ofDecimals : []
@@ -222,7 +222,7 @@ extension ColumnDefinition {
         which converts integers to real numbers: declare the property as a Double, or the column INTEGER
         """
     case (.text, .numeric), (.text, .real):
-      if isNeverNumber || takesNumbers || type.kind == .date { return nil }
+      if numbers != .any || takesNumbers || type.kind == .date { return nil }
       return """
         which converts texts that look like numbers, such as 007: declare it TEXT or, if no text does, use \
         .sqlType with that type

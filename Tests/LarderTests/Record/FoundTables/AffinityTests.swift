@@ -227,41 +227,6 @@ struct AffinityTests {
   }
 
   @Test(
-    "Assigned values and expressions throw if a numeric column would change their texts, else are kept",
-    arguments: ["NUMERIC", "REAL"])
-  func assignedTexts(_ type: String) throws {
-    try create(type)
-    var phone = Phone(id: 1, value: "")
-    try phone.insert(db)
-    #expect(
-      declarationProblem { try phone.upsert(db) { row, _ in row.value = "009" } as Void } != nil)
-    #expect(
-      declarationProblem {
-        try Phone.upsert(db, contentsOf: [phone]) { row, _ in row.value = "009" }
-      } != nil)
-    let refused: [() throws -> Void] = [
-      { try Phone.all.update(db) { $0.value = $0.value + "007" } },
-      { _ = try Phone.all.updated(db) { $0.value = $0.value + "007" } },
-      { _ = try phone.upsert(db) { row, new in row.value = new.value + "007" } as Phone },
-      {
-        try Phone.insert(
-          db, Phone.columns.value, from: Phone.all.select { $0.value + "007" })
-      },
-    ]
-    for change in refused {
-      let error = failure(DatabaseError.self, change)
-      #expect(error?.extendedCode == .constraintDatatype)
-      #expect(error?.message.contains("declare it TEXT") == true)
-    }
-    #expect(try Phone.fetchAll(db) == [phone])
-    phone.value = "a"
-    try phone.upsert(db) { row, new in row.value = new.value }
-    try Phone.all.update(db) { $0.value = $0.value + "007" }
-    try Phone.insert(db, Phone.columns.value, from: Phone.all.select { $0.value + "8" })
-    #expect(try Phone.fetchAll(db).map(\.value) == ["a007", "a0078"])
-  }
-
-  @Test(
     "Dates stored as text are kept by columns of text, DATETIME and REAL",
     arguments: ["DATETIME", "TEXT", "REAL"])
   func dates(_ type: String) throws {
@@ -324,23 +289,6 @@ struct AffinityTests {
       #expect(
         failure(RecordError.self) { try Price.all.update(db) { $0.value = .value(price) } } != nil)
     }
-  }
-
-  @Test("A computed Decimal over a numeric column is kept, or throws if it has too many digits")
-  func computedDecimals() throws {
-    try create("DECIMAL(30, 2)")
-    var price = Price(id: 1, value: 2)
-    try price.insert(db)
-    let fine = try #require(Decimal(string: "0.0000000000000001"))
-    #expect(failure(DatabaseError.self) { try Price.all.update(db) { $0.value += fine } } != nil)
-    #expect(
-      failure(DatabaseError.self) {
-        try price.upsert(db) { row, new in row.value = new.value + fine } as Void
-      } != nil)
-    #expect(try Price.fetchAll(db) == [price])
-    try Price.all.update(db) { $0.value += Decimal(1) / 4 }
-    try price.upsert(db) { row, new in row.value += new.value }
-    #expect(try Price.fetchAll(db).map(\.value) == [Decimal(17) / 4])
   }
 
   @Test("A query over a column of another type is refused, also in a subquery and a join")
