@@ -51,6 +51,10 @@ extension ContinuousBackup {
   /// known; they see the restoration as one transaction. A program restores its own database by its queue or
   /// pool: `pool.inDatabase { try $0.restore(from: point.path) }`.
   ///
+  /// If the database's file is gone, but its log (`-wal`) or journal is still there, it throws
+  /// `ResultCode.cannotOpen` and changes nothing: SQLite would replay the log over the restored file. The log
+  /// may hold commits that are nowhere else. Put it away, then restore.
+  ///
   /// - Parameters:
   ///   - point: the point to restore.
   ///   - path: the path of the database's file.

@@ -11,6 +11,9 @@ extension Database {
   /// transaction. A new file is made beside its path under another name, which a killed process leaves
   /// behind; it gets its own when it is complete. After a failure the file is as it was, or isn't made; once
   /// this returns, a loss of power doesn't undo it. See [Backup](https://www.sqlite.org/backup.html).
+  ///
+  /// Throws `ResultCode.cannotOpen` if the file is gone but its log (`-wal`) or journal is still there: SQLite
+  /// would replay it over the new file. It may hold commits that are nowhere else. Put it away first.
   public func backup(
     to path: String, pagesPerStep: Int = 256,
     progress: ((_ remainingPages: Int, _ totalPages: Int) throws -> Void)? = nil

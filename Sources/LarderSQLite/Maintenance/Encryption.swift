@@ -135,7 +135,7 @@ extension Database {
   /// [sqlcipher_export](https://www.zetetic.net/sqlcipher/sqlcipher-api/#sqlcipher_export).
   ///
   /// The file appears when it is complete and on disk. Throws `ResultCode.cannotOpen` if there is a file of
-  /// that name, or if this database can only be read; `ResultCode.misuse` in a transaction;
+  /// that name, or the log or journal of a former one, or if this database can only be read; `ResultCode.misuse` in a transaction;
   /// ``UnsupportedByEngine`` if the library doesn't encrypt.
   public func backup(to path: String, key: EncryptionKey?) throws {
     let handle = try connection.sqlite()

@@ -274,6 +274,25 @@ struct ContinuousBackupTests {
     #expect(try Database(path: folder.file("cities.db")).cityCount() == 4)
   }
 
+  @Test("A point isn't restored beside the log of a file that is gone")
+  func leftLog() throws {
+    let pool = try open()
+    let backup = try pool.backup(every: .seconds(3600), to: copies)
+    let point = try backup.backupNow()
+    let log = folder.file("other.db-wal")
+    try FileManager.default.copyItem(atPath: folder.file("cities.db-wal"), toPath: log)
+    let error = #expect(throws: DatabaseError.self) {
+      try ContinuousBackup.restore(point, to: folder.file("other.db"))
+    }
+    #expect(error?.code == .cannotOpen)
+    #expect(folder.exists("other.db-wal") && !folder.exists("other.db"))
+    try FileManager.default.removeItem(atPath: log)
+    try ContinuousBackup.restore(point, to: folder.file("other.db"))
+    #expect(try Database(path: folder.file("other.db")).cityCount() == 4)
+    backup.stop()
+    try pool.close()
+  }
+
   @Test("A damaged backup point fails `verify`, and restoring it throws and creates no file")
   func damaged() throws {
     let pool = try open()

@@ -44,6 +44,50 @@ struct BackupTests {
   }
 
   @Test(
+    "A backup to a name whose former log or journal is left throws, makes no file and keeps it",
+    arguments: ["-wal", "-journal"])
+  func leftLog(suffix: String) throws {
+    try withTemporaryFolder { folder in
+      let path = folder + "/cities.db"
+      let db = try makeCities()
+      // Begins as a journal does whose transaction hasn't ended.
+      var log = Data([0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7]) + Data(count: 504)
+      if suffix == "-wal" {
+        var configuration = Configuration()
+        configuration.journalMode = .wal
+        let former = try Database(path: folder + "/former.db", configuration: configuration)
+        try createCities(in: former)
+        log = try Data(contentsOf: URL(fileURLWithPath: folder + "/former.db-wal"))
+      }
+      // As a killed process leaves it, while its database file is gone.
+      try log.write(to: URL(fileURLWithPath: path + suffix))
+      let error = #expect(throws: DatabaseError.self) { try db.backup(to: path) }
+      #expect(error?.code == .cannotOpen)
+      #expect(error?.message.contains(path + suffix) == true)
+      #expect(!FileManager.default.fileExists(atPath: path))
+      #expect(try Data(contentsOf: URL(fileURLWithPath: path + suffix)) == log)
+      try FileManager.default.removeItem(atPath: path + suffix)
+      try db.backup(to: path)
+      #expect(try Database(path: path).cityCount() == 4)
+    }
+  }
+
+  @Test("A backup to a name whose former log holds nothing removes it, and the log's index")
+  func emptyLog() throws {
+    try withTemporaryFolder { folder in
+      let path = folder + "/cities.db"
+      try Data().write(to: URL(fileURLWithPath: path + "-wal"))
+      try Data(repeating: 7, count: 32_768).write(to: URL(fileURLWithPath: path + "-shm"))
+      try Data(count: 512).write(to: URL(fileURLWithPath: path + "-journal"))
+      try makeCities().backup(to: path)
+      for suffix in ["-wal", "-shm"] {
+        #expect(!FileManager.default.fileExists(atPath: path + suffix))
+      }
+      #expect(try Database(path: path).cityCount() == 4)
+    }
+  }
+
+  @Test(
     "Restoring from a missing file throws, doesn't create it, and leaves the database unchanged")
   func missingSource() throws {
     try withTemporaryFolder { folder in
