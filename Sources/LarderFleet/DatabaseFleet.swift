@@ -83,7 +83,7 @@ public final class DatabaseFleet: Sendable {
   ///
   /// Throws `ResultCode.busyTimeout` if its users take longer than the scope timeout, as a scope of the
   /// database does that calls this, and `ResultCode.busy` if another process has it open in write-ahead
-  /// mode.
+  /// mode. After an error of that kind, or of a cancelled task, nothing is removed, not even later.
   public func remove(_ key: String) throws { _ = try tenants.acquire(key, for: .removal) }
 
   /// Async variant.

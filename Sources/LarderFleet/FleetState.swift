@@ -35,7 +35,9 @@ struct FleetState {
   enum Action {
     case open(Tenant, creates: Bool)
     case close(Tenant, DatabaseQueue)
-    case remove(Tenant)
+    /// The check whether a tenant's file may be removed, for callers of which the last began to wait at a
+    /// time; then its removal, if any of them still waits.
+    case remove(Tenant, since: Duration)
     case tell(TenantWaiter)
     /// Signals that nothing is open any more, or that something can't be closed.
     case end(DispatchSemaphore)
@@ -131,9 +133,11 @@ struct FleetState {
     settle(tenant)
   }
 
-  /// Ends a waiter's wait with an error. Returns false if it has an outcome already.
+  /// Ends a waiter's wait with an error. Returns false if it has an outcome already, or if files are being
+  /// removed for it: a removal that has thrown must not remove anything.
   mutating func refuse(_ waiter: TenantWaiter, _ error: any Error) -> Bool {
     guard let tenant = waiter.tenant, waiter.outcome == nil else { return false }
+    if case .removal = waiter.use, tenant.losesFiles { return false }
     tenant.waiting.removeAll { $0 === waiter }
     tenant.removing.removeAll { $0 === waiter }
     tell(waiter, .failure(error))
@@ -148,7 +152,7 @@ struct FleetState {
     for tenant in Array(tenants.values) {
       for waiter in tenant.waiting + tenant.removing where waiter.semaphore == nil {
         if waiter.isLate(at: now, after: timeout) {
-          _ = refuse(waiter, timeoutError(for: tenant, timeout))
+          _ = refuse(waiter, timeoutError(of: waiter, for: tenant, timeout))
         } else {
           others = true
         }
@@ -211,10 +215,21 @@ struct FleetState {
     settle(tenant)
   }
 
+  /// Notes that a tenant's file may be removed. Returns false if nobody waits for that any more; otherwise
+  /// the callers that wait can't be refused until it is done.
+  mutating func beginsRemoval(_ tenant: Tenant) -> Bool {
+    tenant.losesFiles = !tenant.removing.isEmpty
+    return tenant.losesFiles
+  }
+
+  /// Notes that a tenant's files were removed, or couldn't be. If all who waited for the check have given up
+  /// meanwhile, nothing was removed, and those that came later get a check of their own.
   mutating func hasRemoved(_ tenant: Tenant, _ error: (any Error)?) {
     tenant.phase = .closed
-    for waiter in tenant.removing { tell(waiter, error.map { .failure($0) } ?? .success(nil)) }
-    tenant.removing = []
+    let told = tenant.removing.filter { tenant.losesFiles || error != nil && $0.isChecked }
+    tenant.losesFiles = false
+    tenant.removing.removeAll { waiter in told.contains { $0 === waiter } }
+    for waiter in told { tell(waiter, error.map { .failure($0) } ?? .success(nil)) }
     settle(tenant)
   }
 
@@ -243,7 +258,9 @@ struct FleetState {
       if !tenant.removing.isEmpty {
         guard tenant.holds == 0 else { return }
         tenant.phase = .removing
-        actions.append(.remove(tenant))
+        for waiter in tenant.removing { waiter.isChecked = true }
+        let since = tenant.removing.map(\.start).max() ?? .zero
+        actions.append(.remove(tenant, since: since))
       } else if !tenant.waiting.isEmpty {
         tenant.phase = .inLine
         line.append(tenant)
@@ -341,7 +358,12 @@ struct FleetState {
   }
 
   /// The error of a waiter that gives up.
-  func timeoutError(for tenant: Tenant, _ timeout: Duration) -> DatabaseError {
+  func timeoutError(
+    of waiter: TenantWaiter, for tenant: Tenant, _ timeout: Duration
+  ) -> DatabaseError {
+    if case (.removing, .removal) = (tenant.phase, waiter.use) {
+      return TenantFiles.inUseElsewhere(tenant.path)
+    }
     let reason =
       switch tenant.phase {
       case .inLine:
@@ -350,6 +372,7 @@ struct FleetState {
         nested scopes of several databases take a place each
         """
       case .opening: "it is still being opened or migrated"
+      case .removing: "it is being removed"
       default: "other scopes still use it"
       }
     return DatabaseError(

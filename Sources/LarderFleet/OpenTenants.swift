@@ -68,7 +68,7 @@ final class OpenTenants: Sendable {
     switch action {
     case .open(let tenant, let creates): tenant.worker.async { self.open(tenant, creates) }
     case .close(let tenant, let queue): tenant.worker.async { self.close(tenant, queue) }
-    case .remove(let tenant): tenant.worker.async { self.remove(tenant) }
+    case .remove(let tenant, let start): tenant.worker.async { self.remove(tenant, start) }
     case .tell(let waiter): waiter.wake()
     case .end(let semaphore): semaphore.signal()
     }
@@ -94,8 +94,13 @@ final class OpenTenants: Sendable {
     }
   }
 
-  private func remove(_ tenant: Tenant) {
-    let outcome = Result { try files.remove(tenant.path) }
+  /// - Parameter start: when the last of the callers began to wait, who wait for the scope timeout.
+  private func remove(_ tenant: Tenant, _ start: Duration) {
+    let outcome = Result {
+      try files.checkUnused(
+        tenant.path, patience: max(.zero, start + timeout - MonotonicClock.now))
+      if try change({ $0.beginsRemoval(tenant) }) { try files.remove(tenant.path) }
+    }
     _ = try? change { fleet in
       if case .failure(let error) = outcome {
         fleet.hasRemoved(tenant, error)
@@ -119,7 +124,7 @@ final class OpenTenants: Sendable {
         guard waiter.outcome != nil || waiter.isLate(at: MonotonicClock.now, after: timeout) else {
           return false
         }
-        return fleet.refuse(waiter, fleet.timeoutError(for: tenant, timeout))
+        return fleet.refuse(waiter, fleet.timeoutError(of: waiter, for: tenant, timeout))
       }
       // Otherwise it got its outcome at the last moment, or is patient.
       if isRefused { break }

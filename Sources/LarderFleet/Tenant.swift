@@ -20,6 +20,8 @@ final class Tenant: @unchecked Sendable {
   var waiting: [TenantWaiter] = []
   /// The callers that wait until it is removed.
   var removing: [TenantWaiter] = []
+  /// Whether its files are being removed, after the check that nobody has them open.
+  var losesFiles = false
   /// The time since which it is idle.
   var idleSince = Duration.zero
   /// Whether the connection is outdated: the file was moved or replaced, or its content restored. Once
@@ -106,6 +108,8 @@ final class TenantWaiter: @unchecked Sendable {
   var tenant: Tenant?
   var outcome: Result<DatabaseQueue?, any Error>?
   var isCancelled = false
+  /// Whether the check before a removal is, or was, made for it.
+  var isChecked = false
   /// A waiting task's continuation.
   var continuation: UnsafeContinuation<DatabaseQueue?, any Error>?
   /// A waiting thread's semaphore; nil for a task.

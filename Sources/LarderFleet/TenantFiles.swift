@@ -108,9 +108,8 @@ struct TenantFiles: Sendable {
     return false
   }
 
-  /// Removes a file and SQLite's files beside it. Throws `ResultCode.busy` if another process has it open.
+  /// Removes a file and SQLite's files beside it, after ``checkUnused(_:patience:)``.
   func remove(_ path: String) throws {
-    if Self.exists(path) { try checkUnused(path) }
     // The database itself is removed first: SQLite removes a log or journal without its database.
     for suffix in ["", "-wal", "-shm", "-journal"] {
       guard unlink(path + suffix) == 0 || errno == ENOENT else {
@@ -119,9 +118,14 @@ struct TenantFiles: Sendable {
     }
   }
 
-  /// Throws if somebody has the file open in write-ahead mode: leaving that mode takes exclusive access.
-  private func checkUnused(_ path: String) throws {
+  /// Throws `ResultCode.busy` if somebody has the file open in write-ahead mode: leaving that mode takes
+  /// exclusive access.
+  ///
+  /// - Parameter patience: how long to wait for that at most.
+  func checkUnused(_ path: String, patience: Duration) throws {
+    guard Self.exists(path) else { return }
     var configuration = configuration
+    configuration.busyTimeout = min(configuration.busyTimeout, patience)
     configuration.journalMode = .delete
     configuration.flags.remove(.create)
     configuration.prepareDatabase = nil
@@ -132,10 +136,14 @@ struct TenantFiles: Sendable {
     do {
       try Database(path: path, configuration: configuration).close()
     } catch let error as DatabaseError where error.isBusy {
-      throw DatabaseError(.busy, "\(path) can't be removed: another process has it open")
+      throw Self.inUseElsewhere(path)
     } catch {
       // A file that is no database, or is damaged, is removed all the same.
     }
+  }
+
+  static func inUseElsewhere(_ path: String) -> DatabaseError {
+    DatabaseError(.busy, "\(path) can't be removed: another process has it open")
   }
 
   /// Opens a database for copying it, while others may use it.

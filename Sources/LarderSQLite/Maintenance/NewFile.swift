@@ -70,7 +70,7 @@ package struct NewFile {
       .cannotOpen,
       """
       \(path)\(suffix) belongs to a file that is gone, and would overwrite parts of a new one of that name. \
-      It may hold commits that are nowhere else: put it away together with that file, or remove it
+      It may hold commits that are nowhere else: move it to another name, or remove it
       """)
   }
 

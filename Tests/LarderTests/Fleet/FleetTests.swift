@@ -117,6 +117,29 @@ struct FleetTests {
     #expect(try one.keys() == [])
   }
 
+  @Test("A `remove` that has thrown or was cancelled removes nothing, not even later")
+  func abandonedRemoval() async throws {
+    let one = try Tenants.fleet(in: folder) { $0.database.scopeTimeout = .seconds(1) }
+    for isCancelled in [false, true] {
+      let other = try Tenants.fleet(in: folder)
+      try await other.create("norway")
+      let removal = Task { try await one.remove("norway") }
+      if isCancelled {
+        try await Tenants.wait { one.statistics.waiting > 0 }
+        removal.cancel()
+      }
+      let error = await #expect(throws: (any Error).self) { try await removal.value }
+      #expect(isCancelled ? error is CancellationError : (error as? DatabaseError)?.code == .busy)
+      try await other.close()
+      // This waits until the check before the removal has ended.
+      #expect(try await one.read("norway", Tenants.names) == [])
+      #expect(try one.exists("norway"))
+    }
+    try await one.remove("norway")
+    #expect(try !one.exists("norway"))
+    try await one.close()
+  }
+
   @Test("A tenant's queue can be observed inside of withDatabase")
   func observed() async throws {
     let fleet = try Tenants.fleet(in: folder)
