@@ -225,9 +225,10 @@ private final class IndexAdvisor {
     connection.authorizer.collectActions(on: handle)
     defer { connection.authorizer.stopCollecting(on: handle) }
     let text = try SQLText(sql.text)
-    let ((), region) = try connection.collectingRegion(of: text, from: 0) {
-      sqlite3_finalize(try connection.compileFirst(of: text).handle)
+    let (compiled, region) = try connection.collectingRegion(of: text, from: 0) {
+      try connection.compileFirst(of: text)
     }
+    sqlite3_finalize(compiled.handle)
     return (region?.reads.tables ?? [:]).sorted {
       ($0.key.database, $0.key.table) < ($1.key.database, $1.key.table)
     }

@@ -3,11 +3,14 @@ import CSQLite
 // Collects what statements read and write, when they are compiled.
 
 extension Connection {
+  /// What SQLite's compiler returns.
+  typealias Compiled = (code: Int32, handle: OpaquePointer?, end: Int)
+
   /// Calls a closure that compiles a statement. Also returns what the statement reads and writes; nil if that
-  /// isn't collected.
-  func collectingRegion<T>(
-    of text: SQLText, from start: Int, _ compile: () throws -> T
-  ) rethrows -> (T, StatementRegion?) {
+  /// isn't collected, or if the statement doesn't compile.
+  func collectingRegion(
+    of text: SQLText, from start: Int, _ compile: () throws -> Compiled
+  ) rethrows -> (Compiled, StatementRegion?) {
     guard let actions = authorizer.actions else { return (try compile(), nil) }
     // Earlier actions belong to a statement under way, whose function compiles this one. Actions from now on
     // belong to this one alone, and are dropped if it doesn't compile.
@@ -15,6 +18,8 @@ extension Connection {
     actions.actions = []
     defer { actions.actions = outer }
     let result = try compile()
+    // Looking up the tables' traits would replace SQLite's message about the error.
+    guard result.code == SQLITE_OK else { return (result, nil) }
     let region = StatementRegion()
     let sql = text.string(from: start, to: text.endOfStatement(from: start))
     add(actions.actions, to: region, sql: sql)

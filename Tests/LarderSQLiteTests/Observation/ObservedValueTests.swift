@@ -301,4 +301,29 @@ extension Database {
       try (0..<row.columnCount).map { try row.get(at: $0) }
     }
   }
+
+  @Test(
+    "SQLite's error messages are the same while something observes the connection",
+    arguments: [
+      "SELECT name, wrong FROM city", "SELECT wrong(name) FROM city",
+      "INSERT INTO city (q) VALUES (1)",
+      "SELECT * FROM city ORDER BY name COLLATE wrong", "SELECT * FROM city ORDER BY 9",
+      "UPDATE city SET wrong = 1", "SELECT sum(count(name)) FROM city",
+      "SELECT name FROM city WHERE \"wrong\" = 1",
+    ] as [SQL])
+  func errorMessages(sql: SQL) async throws {
+    @Sendable func failure(_ db: Database) -> String? {
+      do { try db.executeStatements(sql) } catch { return "\(error)" }
+      return nil
+    }
+    let access = try DatabaseQueue()
+    let expected = try await access.inDatabase { db in
+      try createCities(in: db)
+      return failure(db)
+    }
+    let values = ObservedReads(access) { try $0.cityCount() }
+    #expect(try await values.next() == 4)
+    #expect(expected != nil)
+    #expect(try await access.inTransaction { failure($0) } == expected)
+  }
 }
