@@ -131,13 +131,21 @@ private struct RowChange {
     _ db: Database, of columns: SQLFragment, _ body: (PreparedStatement) throws -> T
   ) throws -> T {
     try withStatement(db) { statement in
-      func run(_ db: Database) throws -> T {
+      func run(_ db: Database, _ columns: SQLFragment) throws -> T {
         try body(db.take(statement.returning(columns), for: use))
       }
-      // RETURNING may convert a value here, and reading it then fails after the rows have changed. The
-      // transaction undoes that.
-      return try core.misreturns(db, for: use) ? db.inTransaction { try run($0) } : run(db)
+      guard try core.misreturns(db, for: use) else { return try run(db, columns) }
+      // Should a value be unreadable even so, the rows have changed already, which the transaction undoes.
+      return try db.inTransaction { db in
+        try run(db, db.engine == nil ? .list(columns.parts.map(Self.keepingType)) : columns)
+      }
     }
+  }
+
+  /// The value of an expression of RETURNING in its own type, also where ``TableCore/misreturns(_:for:)``:
+  /// SQLite takes it for a real number if its expression has the affinity of one, and a plus takes that away.
+  private static func keepingType(_ column: SQLFragment) -> SQLFragment {
+    "+\(column.parenthesized(in: .sign))"
   }
 
   private func withStatement<T>(_ db: Database, _ body: (SQLFragment) throws -> T) throws -> T {

@@ -23,6 +23,43 @@ struct ReturningTests {
     #expect(try City.filter { $0.name == "Oslo" }.deleted(db).isEmpty)
   }
 
+  /// A river. SQLite's RETURNING takes all columns for real numbers, because the first one is.
+  private struct River: Record, Equatable {
+    var length: Double
+    var id: Int64
+    var bridges: Int64?
+    var name: String
+
+    struct Columns: Sendable {
+      let length = Column("length", \River.length)
+      let id = Column("id", \River.id, .primaryKey)
+      let bridges = Column("bridges", \River.bridges)
+      let name = Column("name", \River.name)
+    }
+    static let columns = Columns()
+    static let table = Table(
+      "river", River.init, columns.length, columns.id, columns.bridges, columns.name)
+  }
+
+  @Test("`updated` and `deleted` return exact values if the table's first column is real")
+  func realColumnFirst() throws {
+    try River.table.create(db)
+    let large: Int64 = 1 << 53 + 1
+    let glomma = River(length: 621, id: large, bridges: large, name: "Glomma")
+    let new = River(length: 1, id: 2, bridges: nil, name: "2")
+    try River.insert(db, contentsOf: [glomma, new])
+    var longer = glomma
+    longer.bridges = large + 2
+    #expect(try River.filter { $0.name == "Glomma" }.updated(db) { $0.bridges += 2 } == [longer])
+    let returned = try River.filter { $0.id == large }.updated(
+      db, returning: { ($0.id, $0.bridges, $0.length, $0.id - 1) }
+    ) { $0.length = 3 }
+    #expect(returned.count == 1)
+    #expect(try #require(returned.first) == (large, large + 2, 3, large - 1))
+    #expect(try River.filter { $0.id == 2 }.deleted(db) == [new])
+    #expect(try River.all.deleted(db, returning: { $0.bridges }) == [large + 2])
+  }
+
   @Test("forEach visits a query's rows one by one until its closure throws")
   func forEach() throws {
     var names: [String] = []
