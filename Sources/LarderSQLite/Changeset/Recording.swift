@@ -83,11 +83,12 @@ extension Database {
   }
 
   private func checkRecordable(_ tables: [String]) throws {
+    // A virtual table, which has no root page, isn't recorded. Asking for its columns would need its module.
     let generated = try connection.authorizer.whilePaused {
       try executeQuery(
         """
         SELECT DISTINCT t.name FROM main.sqlite_schema AS t, pragma_table_xinfo(t.name, 'main') AS c
-        WHERE t.type = 'table' AND c.hidden IN (2, 3)
+        WHERE t.type = 'table' AND t.rootpage > 0 AND c.hidden IN (2, 3)
         """
       ).map { try $0.get(at: 0, as: String.self) }
     }

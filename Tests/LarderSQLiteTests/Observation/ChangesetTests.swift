@@ -319,4 +319,20 @@ struct ChangesetTests {
     }
     #expect(try db.cityCount() == 4)
   }
+
+  @Test("A table is recorded beside a virtual table whose module is missing", .needsSessions)
+  func missingModule() throws {
+    let folder = try ScratchFolder(inMemory: true)
+    let path = folder.file("cities.db")
+    let made = try Database(path: path)
+    try createCities(in: made)
+    try made.createTokenizer("words") { _, _ in [] }
+    try made.executeUpdate("CREATE VIRTUAL TABLE note USING fts5(t, tokenize = 'words')")
+    try made.close()
+    let db = try Database(path: path)
+    let named = try edited(db)
+    #expect(!named.data.isEmpty)
+    let all = try db.record { try $0.executeUpdate("DELETE FROM city WHERE id = 3") }
+    #expect(!all.data.isEmpty)
+  }
 }
