@@ -67,7 +67,8 @@ extension Record {
 
 extension TableCore {
   static var notInserted: DatabaseError {
-    DatabaseError(.abort, "a trigger kept the row from being inserted")
+    DatabaseError(
+      .abort, "a trigger or an ON CONFLICT IGNORE clause kept the row from being inserted")
   }
 
   @usableFromInline

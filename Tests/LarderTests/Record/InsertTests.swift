@@ -67,6 +67,26 @@ struct InsertTests {
   }
 
   @Test(
+    "The error of a row that isn't inserted names the causes that SQLite doesn't tell apart",
+    .onlySQLite(.triggers))
+  func ignoredByClause() throws {
+    let db = try Database()
+    try db.executeStatements(
+      """
+      CREATE TABLE city (
+        id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE ON CONFLICT IGNORE,
+        population INTEGER NOT NULL);
+      INSERT INTO city VALUES (1, 'Oslo', 709037);
+      """)
+    var oslo = City(id: nil, name: "Oslo", population: 1)
+    let message = "a trigger or an ON CONFLICT IGNORE clause kept the row from being inserted"
+    #expect(failure(DatabaseError.self) { try oslo.insert(db) }?.message == message)
+    #expect(failure(DatabaseError.self) { try oslo.inserted(db) }?.message == message)
+    #expect(oslo.id == nil)
+    #expect(try City.fetchAll(db) == [City.norwegian[0]])
+  }
+
+  @Test(
     "A trigger that inserts elsewhere doesn't affect the inserted record's key",
     .onlySQLite(.triggers)
   )
