@@ -207,8 +207,10 @@ extension Connection {
     let compiled = text.compile(on: handle)
     sqlite3_finalize(compiled.handle)
     guard compiled.code == SQLITE_OK else { return nil }
-    return
-      "the schema uses functions that aren't known to be harmless: if you trust its author, set "
-      + "Configuration.trustsSchema"
+    return Self.adviceToTrust
   }
+
+  static let adviceToTrust =
+    "the schema uses functions that aren't known to be harmless: if you trust its author, set "
+    + "Configuration.trustsSchema"
 }

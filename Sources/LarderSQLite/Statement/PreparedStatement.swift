@@ -208,7 +208,9 @@ package final class PreparedStatement {
         state = .ready
         return try step()
       }
-      throw failure(code, handle, isClosing: isClosing)
+      let error = failure(code, handle, isClosing: isClosing)
+      if isFirst, !isClosing, try vacuumsTrusting(after: error) { return false }
+      throw error
     }
     if isFirst { try updateColumns(handle) }
     return state == .row

@@ -156,4 +156,94 @@ struct UpkeepTests {
       try db.value("SELECT load_extension('none')", as: Int?.self)
     }
   }
+
+  @Test(
+    "`vacuum` works on a schema that uses SQLite's JSON functions, whose author isn't trusted",
+    arguments: [
+      "CREATE TABLE place (json CHECK (json_valid(json)))",
+      "CREATE TABLE place (json); CREATE INDEX i ON place (json_extract(json, '$.a'))",
+      "CREATE TABLE place (json); CREATE INDEX i ON place (json) WHERE json ->> 'a' > 3",
+      "CREATE TABLE place (json, a AS (json -> 'a') STORED, b AS (json_type(json)))",
+      "CREATE TABLE place (json CHECK (json LIKE '%' AND \"json_valid\" (json)))",
+    ] as [SQL])
+  func vacuumOfJSON(schema: SQL) throws {
+    let folder = try ScratchFolder(inMemory: true)
+    let path = folder.file("a.db")
+    let made = try Database(path: path)
+    try made.executeStatements(schema)
+    try made.executeUpdate("INSERT INTO place (json) VALUES ('{\"a\": 4}')")
+    try made.close()
+    // On a new connection, VACUUM INTO is the first to read the schema.
+    for (index, intoFirst) in [true, false].enumerated() {
+      let db = try Database(path: path)
+      let copy = folder.file("copy\(index).db")
+      if intoFirst { try db.vacuum(into: copy) }
+      try db.vacuum()
+      if !intoFirst { try db.vacuum(into: copy) }
+      try db.executeUpdate("VACUUM")
+      #expect(try !db.effectiveSettings.trustsSchema)
+      let text = try db.texts("SELECT json FROM place")
+      #expect(try Database(path: copy).texts("SELECT json FROM place") == text)
+      #expect(try db.texts("PRAGMA integrity_check") == ["ok"])
+      try db.close()
+    }
+  }
+
+  @Test(
+    "`vacuum` names a function of the schema that isn't known to be harmless",
+    arguments: ["", "CREATE INDEX i ON place (wire(json))"] as [SQL])
+  func vacuumOfUnknownFunction(index: SQL) throws {
+    let folder = try ScratchFolder(inMemory: true)
+    let path = folder.file("a.db")
+    func open(trusts: Bool) throws -> Database {
+      var configuration = Configuration()
+      configuration.trustsSchema = trusts
+      let db = try Database(path: path, configuration: configuration)
+      try db.createFunction("wire", directOnly: false) { arguments in
+        #expect(trusts)
+        return arguments.first
+      }
+      return db
+    }
+    let made = try open(trusts: true)
+    try made.executeStatements(
+      """
+      CREATE TABLE place (json CHECK (json_valid(json)), wired CHECK (wire(wired)));
+      INSERT INTO place VALUES ('[]', 1)
+      """)
+    try made.executeStatements(index)
+    try made.vacuum()
+    try made.close()
+    let db = try open(trusts: false)
+    for path in [nil, folder.file("b.db"), nil, folder.file("c.db")] {
+      let error = #expect(throws: DatabaseError.self) { try db.vacuum(into: path) }
+      #expect(error?.code == .error)
+      #expect(error?.message.contains("wire()") == true)
+      #expect(error?.message.contains("trustsSchema") == true)
+    }
+  }
+
+  @Test("`vacuum` of a damaged file says that it is malformed")
+  func vacuumOfDamagedFile() throws {
+    let folder = try ScratchFolder(inMemory: true)
+    let path = folder.file("a.db")
+    let made = try Database(path: path)
+    try made.executeStatements(
+      """
+      CREATE TABLE place (json CHECK (json_valid(json)));
+      INSERT INTO place VALUES ('[]')
+      """)
+    let pageSize = try #require(try made.value("PRAGMA page_size", as: UInt64.self))
+    try made.close()
+    // The second page is the table's.
+    let file = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
+    try file.seek(toOffset: pageSize)
+    try file.write(contentsOf: Data(repeating: 0xff, count: 100))
+    try file.close()
+    let db = try Database(path: path)
+    for path in [folder.file("b.db"), nil] {
+      let error = #expect(throws: DatabaseError.self) { try db.vacuum(into: path) }
+      #expect(error?.code == .corrupt)
+    }
+  }
 }

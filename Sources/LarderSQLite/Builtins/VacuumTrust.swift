@@ -1,0 +1,110 @@
+import CSQLite
+
+// VACUUM of databases whose schema uses functions that SQLite doesn't mark as harmless. VACUUM
+// prefers SQLite's own functions to all others, and so doesn't find those of ``HarmlessFunctions``.
+
+extension PreparedStatement {
+  /// Runs a VACUUM again, with a trusted schema, that has failed because the schema uses harmless
+  /// functions. False if it failed for another reason. Throws if the schema also uses others that
+  /// SQLite doesn't know to be harmless: a trusted schema would allow these, too.
+  func vacuumsTrusting(after error: DatabaseError) throws -> Bool {
+    let isNamed = HarmlessFunctions.unsafeFunction(in: error.message) != nil
+    // VACUUM INTO says only that a file is malformed, which may be true of the database itself.
+    guard isNamed || error.code == .corrupt,
+      sql.sqlTokens.first(where: { !$0.isSymbol(";") })?.isWord("vacuum") == true,
+      let database = connection.handle,
+      larder_db_config_value(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA) == 0
+    else { return false }
+    func refusal(_ name: String) -> DatabaseError {
+      DatabaseError(.error, "unsafe use of \(name)(): \(Connection.adviceToTrust)", sql: sql)
+    }
+    let unmarked: [Connection.UnmarkedFunction]
+    do {
+      unmarked = try connection.unmarkedFunctionsOfSchema()
+    } catch let error as DatabaseError {
+      guard let name = HarmlessFunctions.unsafeFunction(in: error.message) else { return false }
+      throw refusal(name)
+    }
+    if unmarked.isEmpty { return false }
+    if let other = unmarked.first(where: { !$0.isHarmless }) { throw refusal(other.name) }
+    reset()
+    larder_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 1)
+    defer {
+      larder_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
+      connection.forgetSchema()
+    }
+    _ = try step()
+    return true
+  }
+}
+
+extension Connection {
+  /// A function that SQLite doesn't mark as harmless.
+  fileprivate struct UnmarkedFunction {
+    let name: String
+    /// Whether it is one of SQLite's own that is harmless all the same.
+    let isHarmless: Bool
+  }
+
+  /// The functions without SQLite's mark that tables and indexes might use. VACUUM runs no views
+  /// and triggers.
+  fileprivate func unmarkedFunctionsOfSchema() throws -> [UnmarkedFunction] {
+    try authorizer.whilePaused {
+      var called: Set<[UInt8]> = []
+      for row in try rows("SELECT name FROM pragma_database_list") {
+        let sql = """
+          SELECT sql FROM \((row[0] ?? "").quotedIdentifier).sqlite_master
+          WHERE type IN ('table', 'index') AND sql IS NOT NULL
+          """
+        for entry in try rows(sql) { called.formUnion(Self.calls(in: entry[0] ?? "")) }
+      }
+      // SQLite masks the flags: SQLITE_INNOCUOUS is 0x200000.
+      let unmarked = "SELECT name, builtin FROM pragma_function_list WHERE flags & 0x200000 = 0"
+      return try rows(unmarked).compactMap { row in
+        guard let name = row[0], called.contains(name.foldedName) else { return nil }
+        return UnmarkedFunction(
+          name: name, isHarmless: row[1] == "1" && HarmlessFunctions.contains(name))
+      }
+    }
+  }
+
+  /// The folded names of all that a text may call: names before a parenthesis, and operators that
+  /// are functions.
+  private static func calls(in sql: String) -> Set<[UInt8]> {
+    var called: Set<[UInt8]> = []
+    let tokens = sql.sqlTokens
+    for (index, token) in tokens.enumerated() {
+      guard let name = token.name?.foldedName else { continue }
+      if operators.contains(name) || index + 1 < tokens.count && tokens[index + 1].isSymbol("(") {
+        called.insert(name)
+      }
+    }
+    // The arrows are operators without a word.
+    if sql.utf8.firstRange(of: "->".utf8) != nil {
+      called.formUnion(["->", "->>"].map(\.foldedName))
+    }
+    return called
+  }
+
+  private static let operators = Set(["like", "glob", "regexp", "match"].map(\.foldedName))
+
+  /// The rows of one of the library's own queries, as texts.
+  private func rows(_ sql: String) throws -> [[String?]] {
+    let (code, statement, _) = try compileFirst(of: SQLText(sql))
+    defer { sqlite3_finalize(statement) }
+    var rows: [[String?]] = []
+    var result = code
+    if code == SQLITE_OK {
+      result = sqlite3_step(statement)
+      while result == SQLITE_ROW {
+        rows.append(
+          (0..<sqlite3_column_count(statement)).map { column in
+            sqlite3_column_text(statement, column).map { String(cString: $0) }
+          })
+        result = sqlite3_step(statement)
+      }
+    }
+    guard result == SQLITE_DONE else { throw error(result) }
+    return rows
+  }
+}
