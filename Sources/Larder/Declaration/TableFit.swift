@@ -6,8 +6,8 @@ import LarderSQLite
 final class TableFit: Sendable {
   /// Whether the key that SQLite should choose isn't the row id, so that a record keeps its own.
   let keepsKey: Bool
-  /// Whether NULL would be stored for a record without a key.
-  let refusesMissingKey: Bool
+  /// The positions of the key's columns in which NULL would be stored for a record without them.
+  let neededKeys: [Int]
   /// Whether SQLite's RETURNING gives some columns another type than they have; see
   /// ``TableCore/misreturns(_:for:)``.
   let misreturns: Bool
@@ -34,10 +34,10 @@ final class TableFit: Sendable {
     // a virtual table has no problems.
     let isKnown =
       try comparison.problems.isEmpty && comparison.converting.isEmpty && !comparison.keepsKey
-      || !schema.isVirtual(table)
+      && comparison.neededKeys.isEmpty || !schema.isVirtual(table)
     problems = isKnown ? comparison.problems.map { Problem(use: $0.use, text: $0.text) } : []
     keepsKey = isKnown && comparison.keepsKey
-    refusesMissingKey = isKnown && comparison.refusesMissingKey
+    neededKeys = isKnown ? comparison.neededKeys : []
     converting = isKnown ? comparison.converting : []
     misreturns = !table.isView && (!table.hasRowID || table.affinity(of: 0) == .real)
   }
@@ -49,7 +49,7 @@ private struct FitComparison {
   let schema: SchemaReader
   var problems: [(use: TableUse, text: String)] = []
   var keepsKey = false
-  var refusesMissingKey = false
+  var neededKeys: [Int] = []
   var converting: [ConvertingColumn] = []
 
   /// The position of each declared column in the found table; nil if it isn't there.
@@ -165,19 +165,48 @@ private struct FitComparison {
       && (places[0].map { $0 == table.rowIDColumn } ?? table.isRowID(key[0].name))
     if key.isEmpty || isRowID { return }
     keepsKey = declared.countsRows
-    // SQLite itself reports a NULL in a column that can't be NULL.
-    refusesMissingKey = keepsKey && places[0].map { !table.columns[$0].isNotNull } ?? false
+    neededKeys = declared.key.filter(isNeeded)
     let names = key.map { "“\($0.name)”" }.joined(separator: ", ")
     let columns = places.compactMap(\.self)
     guard columns.count == key.count else { return }
     let uniqueKeys = try schema.uniqueKeys(of: table)
     compareCollations(of: Set(columns), names, uniqueKeys)
-    guard try !isUnique(Set(columns), uniqueKeys) else { return }
+    if try isUnique(Set(columns), uniqueKeys) {
+      try compareNulls(in: columns, names, uniqueKeys)
+      return
+    }
     add(
       """
       two rows in the database can have the same \(names), so a record's row can't be found by that key: \
       create a unique index on \(key.count == 1 ? "it" : "them"), or change rows by a query
       """, for: .key)
+  }
+
+  /// Whether the database would store NULL for a part of the key that is nil. SQLite itself reports a NULL in a
+  /// column that can't be NULL.
+  private func isNeeded(_ index: Int) -> Bool {
+    guard let place = places[index], declared.columns[index].type.isNullable else { return false }
+    let found = table.columns[place]
+    if found.isGenerated || !declared.columns[index].isWritten && found.hasDefault { return false }
+    return table.admitsNull(place)
+  }
+
+  /// Finds a key that many rows can have, because a unique index admits any number of NULLs. A row whose NULL the
+  /// property can't hold can't be read anyway.
+  private mutating func compareNulls(
+    in columns: [Int], _ names: String, _ uniqueKeys: [UniqueKey]
+  ) throws {
+    let open = zip(columns, declared.key).filter { place, index in
+      table.admitsNull(place) && declared.columns[index].type.isNullable
+    }
+    let certain = Set(columns).subtracting(open.map(\.0))
+    guard !open.isEmpty, try !isUnique(certain, uniqueKeys) else { return }
+    add(
+      """
+      \(names) can be NULL in several rows in the database, which then have no order: declare \
+      \(columns.count == 1 ? "it" : "them") NOT NULL, or the \
+      \(columns.count == 1 ? "property" : "properties") not Optional
+      """, for: .place)
   }
 
   /// Finds a unique index that compares the key by another collation than the columns'. For

@@ -52,7 +52,9 @@ final class TableFitting: ExpectedTable {
     guard let table = try schema.table(name) else { return nil }
     let fit = try TableFit(self, table, schema)
     schema[finding: number] = fit
-    if fit.keepsKey || fit.misreturns && !isWithoutRowID || !fit.converting.isEmpty {
+    if fit.keepsKey || fit.misreturns && !isWithoutRowID || !fit.converting.isEmpty
+      || !fit.neededKeys.isEmpty
+    {
       isUnlikeDeclared.store(true, ordering: .relaxed)
     }
     return fit
@@ -64,8 +66,9 @@ final class TableFitting: ExpectedTable {
     isUnlikeDeclared.load(ordering: .relaxed) && known(db)?.keepsKey == true
   }
 
-  /// Whether NULL would be stored for a record without a key.
-  func refusesMissingKey(_ db: Database) -> Bool { known(db)?.refusesMissingKey == true }
+  /// The positions of the key's columns in which NULL would be stored for a record without them, on a
+  /// connection whose table has been looked at.
+  func neededKeys(_ db: Database) -> [Int] { known(db)?.neededKeys ?? [] }
 
   /// Whether RETURNING is unreliable, on a connection whose table has been looked at.
   func misreturns(_ db: Database) -> Bool {
@@ -110,33 +113,43 @@ extension TableCore: ExpectedTable {
   func checkFits(
     _ record: UnsafeRawPointer, _ written: [Int], for use: TableUse, _ db: Database
   ) throws {
-    if use.contains(.insertion), let rowIDColumn {
-      try checkKey(rowIDColumn, of: record, db)
+    if use.contains(.insertion) {
+      if let rowIDColumn { try checkUnwrittenKey(rowIDColumn, of: record, db) }
+      for column in fitting.neededKeys(db) { try checkKey(column, of: record, db) }
     }
     for column in fitting.converting(db) where written.contains(column.index) {
       try checkConverting(column, record, db)
     }
   }
 
-  /// Throws if a record has no key and SQLite wouldn't choose one, or if it has
-  /// a key that would never be written.
+  /// Throws if a record lacks a part of its key that SQLite wouldn't choose.
   private func checkKey(_ column: Int, of record: UnsafeRawPointer, _ db: Database) throws {
-    let isGiven = try layout.value(of: column, in: record, db.dateFormat) != .null
+    guard try layout.value(of: column, in: record, db.dateFormat) == .null else { return }
     let name = columns[column].name
-    let problem: String
-    if !isGiven, fitting.refusesMissingKey(db) {
-      problem = """
-        its key “\(name)” isn't the row id in the database, so SQLite would store NULL for a key that is \
-        nil: give each record a key, or declare the column INTEGER PRIMARY KEY
-        """
-    } else if isGiven, !columns[column].isWritten {
-      problem = """
-        its key “\(name)” is read-only, so the row's key would differ from the record's: leave out \
-        .readOnly, or insert records whose key is nil
-        """
-    } else {
-      return
-    }
+    let problem =
+      column == rowIDColumn
+      ? """
+      its key “\(name)” isn't the row id in the database, so SQLite would store NULL for a key that is \
+      nil: give each record a key, or declare the column INTEGER PRIMARY KEY
+      """
+      : """
+      its key “\(name)” can be NULL in the database, so SQLite would store NULL for a key that is nil, and \
+      the row couldn't be found by it: give each record a key
+      """
     throw RecordError.declaration(table: self.name, problem: problem)
+  }
+
+  /// Throws if a record has a key that would never be written.
+  private func checkUnwrittenKey(
+    _ column: Int, of record: UnsafeRawPointer, _ db: Database
+  ) throws {
+    let isWritten = columns[column].isWritten
+    if try isWritten || layout.value(of: column, in: record, db.dateFormat) == .null { return }
+    throw RecordError.declaration(
+      table: self.name,
+      problem: """
+        its key “\(columns[column].name)” is read-only, so the row's key would differ from the record's: \
+        leave out .readOnly, or insert records whose key is nil
+        """)
   }
 }

@@ -33,7 +33,8 @@ extension Query where From: SingleSource, From.QueryRow: Record {
   ///
   /// A page begins after the last row of the previous one, whatever was inserted or deleted since. It is as
   /// fast as the first one if an index has the query's order. The primary key is added to the order to make
-  /// it total. NULLs are ordered too.
+  /// it total. NULLs are ordered too, except in the key: where an Optional key can be NULL in the database, many
+  /// rows can have that key, and this throws ``RecordError/declaration(table:problem:)``.
   ///
   /// The cursor is URL-safe text. It contains the last row's values of the ordering terms, which anybody
   /// can read. An altered cursor throws ``PageError`` or begins elsewhere in the same rows, no more. A
@@ -50,7 +51,7 @@ extension Query where From: SingleSource, From.QueryRow: Record {
     var next: String?
     let (read, _) = query.reader
     let first = From.QueryRow.table.core.columns.count
-    try db.withRows(of: db.take(page, for: .key)) { statement in
+    try db.withRows(of: db.take(page, for: .place)) { statement in
       statement.readAtOnce()
       let row = QueryCursor(statement)
       while try statement.step() {

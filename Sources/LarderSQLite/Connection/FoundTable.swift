@@ -32,6 +32,12 @@ package struct FoundTable: Sendable {
     ColumnAffinity(type: columns[column].type, isStrict: isStrict)
   }
 
+  /// Whether a column can be NULL. SQLite admits NULL in most primary keys.
+  package func admitsNull(_ column: Int) -> Bool {
+    let found = columns[column]
+    return !found.isNotNull && column != rowIDColumn && (hasRowID || found.keyPosition == 0)
+  }
+
   // MARK: Reading
 
   /// Reads a table from the schema, which SQLite has verified to be that of the file; nil if there is no such

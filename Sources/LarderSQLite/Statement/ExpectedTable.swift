@@ -34,6 +34,8 @@ package struct TableUse: OptionSet, Sendable {
   @inlinable package static var change: Self { Self(rawValue: 4) }
   /// One row is chosen by its key.
   @inlinable package static var key: Self { Self(rawValue: 8) }
+  /// All rows are put in an order by the key, in which each has a place of its own.
+  @inlinable package static var place: Self { Self(rawValue: 8 | 16) }
 
   /// A record is inserted.
   @inlinable package static var newRecord: Self { Self(rawValue: 1 | 2) }
