@@ -146,6 +146,18 @@ struct RecordSQL {
     if let assigned {
       return "\(insert) ON CONFLICT (\(names(target))) DO UPDATE SET \(assigned)"
     }
+    let assignments = assignments(onConflict: target, updating: chosen)
+    let action: SQLFragment =
+      assignments.isEmpty ? "DO NOTHING" : "DO UPDATE SET \(.list(assignments))"
+    return "\(insert) ON CONFLICT (\(names(target))) \(action)"
+  }
+
+  /// Whether such an upsert leaves an existing row as it is, since there is nothing to update.
+  func upsertKeepsRows(onConflict target: [Int], updating chosen: [Int]?) -> Bool {
+    assignments(onConflict: target.isEmpty ? key : target, updating: chosen).isEmpty
+  }
+
+  private func assignments(onConflict target: [Int], updating chosen: [Int]?) -> [SQLFragment] {
     let chosen =
       chosen ?? written.filter { !target.contains($0) && !key.contains($0) && $0 != version }
     var assignments = chosen.map { assignment($0, "excluded.\(names[$0])") }
@@ -156,9 +168,7 @@ struct RecordSQL {
     if assignments.isEmpty, target != key {
       assignments = target.prefix(1).map { assignment($0, "excluded.\(names[$0])") }
     }
-    let action: SQLFragment =
-      assignments.isEmpty ? "DO NOTHING" : "DO UPDATE SET \(.list(assignments))"
-    return "\(insert) ON CONFLICT (\(names(target))) \(action)"
+    return assignments
   }
 
   var delete: SQLFragment { "DELETE FROM \(table) WHERE \(keyCondition)" }

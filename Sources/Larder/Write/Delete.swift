@@ -22,8 +22,8 @@ extension TableCore {
   fileprivate func delete(_ record: UnsafeRawPointer, _ db: Database) throws -> Bool {
     try checkChangesRows()
     if try write(delete, record, db, for: .row) > 0 { return true }
-    if sql.version != nil, case .stale = try missing(record, db) {
-      throw RecordError.stale(table: name, key: key(of: record, db))
+    if hasVersion, case RecordError.stale(let table, let key) = try missing(record, db) {
+      throw RecordError.stale(table: table, key: key)
     }
     return false
   }

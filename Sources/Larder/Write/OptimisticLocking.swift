@@ -26,11 +26,30 @@ extension TableCore {
     try set(record, version, old &+ 1, db, sql: update.text)
   }
 
-  /// The error for an update or deletion that found no row with the record's key and version.
-  func missing(_ record: UnsafeRawPointer, _ db: Database) throws -> RecordError {
+  /// The error for an update that changed no row.
+  func missing(_ record: UnsafeRawPointer, _ db: Database) throws -> any Error {
     let key = key(of: record, db)
-    if sql.version != nil, try isThere(record, db) { return .stale(table: name, key: key) }
-    return .notFound(table: name, key: key)
+    // Only the key is read: the table may lack other columns.
+    func isThere(by columns: [Int]) throws -> Bool {
+      let found = RecordStatement(sql.find(sql.key, by: columns), in: db.dialect)
+      return try withRows(of: found, record, db, for: []) { try $0.step() }
+    }
+    guard hasVersion || db.engine == nil, try isThere(by: sql.key) else {
+      return RecordError.notFound(table: name, key: key)
+    }
+    guard let version = sql.version else { return skipped }
+    let isSame = try db.engine == nil && isThere(by: sql.key + [version])
+    return isSame ? skipped : RecordError.stale(table: name, key: key)
+  }
+
+  /// The error for a row that SQLite has left as it was, without an error.
+  var skipped: DatabaseError {
+    DatabaseError(
+      .abort,
+      """
+      the row of “\(name)” wasn't written: a trigger skipped it (RAISE(IGNORE)), or a constraint that it breaks \
+      did (ON CONFLICT IGNORE)
+      """)
   }
 
   /// Whether there is a row with the record's key.

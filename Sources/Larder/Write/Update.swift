@@ -13,7 +13,8 @@ extension Record {
   ///
   /// A column marked ``ColumnOption/version`` is incremented in the row and, if the record is a variable,
   /// in the record. Throws ``RecordError/notFound(table:key:)`` if there is no such row,
-  /// ``RecordError/stale(table:key:)`` if it has another version, and ``LarderSQLite/DatabaseError``.
+  /// ``RecordError/stale(table:key:)`` if it has another version, and ``LarderSQLite/DatabaseError``, also if a
+  /// trigger or a constraint skips the row (`RAISE(IGNORE)`, `ON CONFLICT IGNORE`).
   @inlinable
   public mutating func update<each Value>(
     _ db: Database, _ columns: repeat Column<Self, each Value>
@@ -96,9 +97,14 @@ extension Table {
 extension TableCore {
   @usableFromInline
   func update(_ record: UnsafeRawPointer, _ db: Database) throws {
+    if try !updateIfThere(record, db) { throw try missing(record, db) }
+  }
+
+  /// Updates the row with the record's key and version. Returns false if no row was changed.
+  func updateIfThere(_ record: UnsafeRawPointer, _ db: Database) throws -> Bool {
     try checkChangesRows()
     if hasVersion { try checkVersion(record, db) }
-    if try write(update, record, db, for: .wholeRecord) == 0 { throw try missing(record, db) }
+    return try write(update, record, db, for: .wholeRecord) > 0
   }
 
   @usableFromInline

@@ -20,10 +20,31 @@ extension Record {
         let isThere = try withUnsafePointer(to: self) { try table.core.isThere($0, db) }
         return isThere ? try update(db) as Void : try insert(db)
       }
+      if try updateIfThere(db) { return }
       do {
-        try update(db) as Void
-      } catch RecordError.notFound {
         try insert(db)
+      } catch let error as DatabaseError where error.code == .constraint && db.engine == nil {
+        // If the row is there, then the update was skipped, which is the reason.
+        let isThere = try withUnsafePointer(to: self) { try table.core.isThere($0, db) }
+        throw isThere ? table.core.skipped : error
+      }
+    }
+  }
+
+  /// Updates the record's row. Returns false if there is none, and throws if it has another version.
+  private mutating func updateIfThere(_ db: Database) throws -> Bool {
+    let core = Self.table.core
+    return try Self.table.inScope(db, &self) { record, db in
+      try withUnsafeMutablePointer(to: &record) { record in
+        if try core.updateIfThere(record, db) {
+          if core.hasVersion { try core.raiseVersion(record, db) }
+          return true
+        }
+        // Without a version the row is looked up only if it can't be inserted.
+        guard core.hasVersion else { return false }
+        let error = try core.missing(record, db)
+        if case RecordError.notFound = error { return false }
+        throw error
       }
     }
   }
@@ -47,7 +68,8 @@ extension Record {
   ///
   /// See [UPSERT](https://www.sqlite.org/lang_upsert.html). The record gets the row's version, which is
   /// incremented if the row existed, whatever version it had. It also gets the row's key if its own was nil
-  /// or the target is other columns. Throws ``LarderSQLite/DatabaseError`` and ``RecordError``.
+  /// or the target is other columns. Throws ``LarderSQLite/DatabaseError``, also if a trigger or a constraint
+  /// skips the row (`RAISE(IGNORE)`, `ON CONFLICT IGNORE`), and ``RecordError``.
   ///
   /// - `target`: the columns that decide whether the row exists, which need a unique index; the primary key
   ///   if none are named.
@@ -163,6 +185,8 @@ private final class Upsert {
   private let make: (Int?, [ConvertingColumn]) throws -> SQLFragment
   /// Whether values are assigned that some tables would convert.
   let mayConvert: Bool
+  /// Whether a row that exists stays as it is, because there is nothing to update.
+  let keepsRows: Bool
   /// Whether this is the statement that the table keeps ready.
   private let isReady: Bool
   /// The columns that identify an existing row, which may have another key than the record; empty for the
@@ -171,12 +195,14 @@ private final class Upsert {
   private var last: (key: StatementKey, converting: [Int], statement: RecordStatement)?
 
   init(
-    _ core: TableCore, isReady: Bool = false, mayConvert: Bool = false, onConflict target: [Int],
+    _ core: TableCore, isReady: Bool = false, mayConvert: Bool = false, keepsRows: Bool = false,
+    onConflict target: [Int],
     _ make: @escaping (Int?, [ConvertingColumn]) throws -> SQLFragment
   ) {
     self.core = core
     self.isReady = isReady
     self.mayConvert = mayConvert
+    self.keepsRows = keepsRows
     self.target = target
     self.make = make
   }
@@ -209,8 +235,11 @@ extension Table {
     if target.isEmpty { try core.checkChangesRows() } else { try core.checkWritable() }
     try core.checkWritten(chosen)
     let isReady = target.isEmpty && chosen.isEmpty
-    return Upsert(core, isReady: isReady, onConflict: target) { [sql = core.sql] left, _ in
-      sql.upsert(onConflict: target, updating: chosen.isEmpty ? nil : chosen, leavingOut: left)
+    let columns = chosen.isEmpty ? nil : chosen
+    let keepsRows = core.sql.upsertKeepsRows(onConflict: target, updating: columns)
+    return Upsert(core, isReady: isReady, keepsRows: keepsRows, onConflict: target) {
+      [sql = core.sql] left, _ in
+      sql.upsert(onConflict: target, updating: columns, leavingOut: left)
     }
   }
 
@@ -259,17 +288,18 @@ extension TableCore {
     var returned = sql.version.map { [$0] } ?? []
     // The row may exist under another key. (The last row id is then that of an earlier INSERT.)
     if !upsert.target.isEmpty || rowIDColumn != nil && !hasKey(record, db) { returned += sql.key }
-    if returned.isEmpty, !upsert.mayConvert {
-      _ = try write(upsert.statement(record, db), record, db, for: use)
-      return
-    }
+    if returned.isEmpty, !upsert.mayConvert { return try writeOnly(record, db, upsert, for: use) }
     try db.whileSchemaStays {
-      if returned.isEmpty {
-        _ = try write(upsert.statement(record, db), record, db, for: use)
-        return
-      }
+      if returned.isEmpty { return try writeOnly(record, db, upsert, for: use) }
       try write(record, db, upsert, returning: returned, for: use)
     }
+  }
+
+  private func writeOnly(
+    _ record: UnsafeMutableRawPointer, _ db: Database, _ upsert: Upsert, for use: TableUse
+  ) throws {
+    let count = try write(upsert.statement(record, db), record, db, for: use)
+    if count == 0, !upsert.keepsRows { throw skipped }
   }
 
   /// The same, reading back some columns of the row.
@@ -280,28 +310,30 @@ extension TableCore {
     guard try misreturns(db, for: use) else {
       let statement = try upsert.statement(record, db, returning: returned)
       // A version that exceeds its type's range shows only after it was written.
-      if hasVersion {
-        return try db.inTransaction { try take(returned, of: statement, record, $0, for: use) }
-      }
-      return try take(returned, of: statement, record, db, for: use)
+      let isWritten =
+        try hasVersion
+        ? db.inTransaction { try take(returned, of: statement, record, $0, for: use) }
+        : take(returned, of: statement, record, db, for: use)
+      if !isWritten, !upsert.keepsRows { throw skipped }
+      return
     }
     // RETURNING isn't reliable there: see ``TableCore/misreturns(_:for:)``.
     try db.inTransaction { db in
       let isNumbered = upsert.target.isEmpty && rowIDColumn != nil && !hasKey(record, db)
-      _ = try write(upsert.statement(record, db), record, db, for: use)
+      try writeOnly(record, db, upsert, for: use)
       if isNumbered { try assignRowID(record, db) }
       let found = RecordStatement(sql.find(returned, by: upsert.target))
-      try take(returned, of: found, record, db, for: [])
+      _ = try take(returned, of: found, record, db, for: [])
     }
   }
 
-  /// Sets properties to the columns of a statement's first row, if it has one.
+  /// Sets properties to the columns of a statement's first row. Returns false if it has none.
   private func take(
     _ returned: [Int], of statement: RecordStatement, _ record: UnsafeMutableRawPointer,
     _ db: Database, for use: TableUse
-  ) throws {
+  ) throws -> Bool {
     try withRows(of: statement, record, db, for: use) { statement in
-      guard try statement.step() else { return }
+      guard try statement.step() else { return false }
       for (index, column) in returned.enumerated() {
         let reader = ColumnReader(
           statement: statement.arena.statement, index: Int32(truncatingIfNeeded: index),
@@ -309,6 +341,7 @@ extension TableCore {
         try layout.take(reader, column, of: record)
       }
       try statement.stepToEnd()
+      return true
     }
   }
 }
