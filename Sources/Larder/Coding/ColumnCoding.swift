@@ -227,7 +227,8 @@ extension ColumnCoding where Value == UUID {
   }
 }
 
-/// Which of a column's texts look like numbers, to which columns of other programs' tables would convert them.
+/// Which of a column's texts look like numbers, to which columns of other programs' tables would
+/// convert them.
 enum NumberTexts: Sendable {
   /// None, as for dates, UUIDs, and arrays in JSON.
   case none

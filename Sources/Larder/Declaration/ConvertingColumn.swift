@@ -35,8 +35,8 @@ extension TableCore {
     if column.changes(value) { throw problem(of: column, key: key(of: record, db)) }
   }
 
-  /// The columns that convert values. Looks at the database's table first, unless no table of the declaration
-  /// converts any.
+  /// The columns that convert values. Looks at the database's table first, unless no table of the
+  /// declaration converts any.
   func converting(_ db: Database) throws -> [ConvertingColumn] {
     guard mayConvert else { return [] }
     try db.look(at: self, for: [])

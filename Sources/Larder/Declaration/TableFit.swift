@@ -182,8 +182,8 @@ private struct FitComparison {
       """, for: .key)
   }
 
-  /// Whether the database would store NULL for a part of the key that is nil. SQLite itself reports a NULL in a
-  /// column that can't be NULL.
+  /// Whether the database would store NULL for a part of the key that is nil. SQLite itself reports
+  /// a NULL in a column that can't be NULL.
   private func isNeeded(_ index: Int) -> Bool {
     guard let place = places[index], declared.columns[index].type.isNullable else { return false }
     let found = table.columns[place]
@@ -191,8 +191,8 @@ private struct FitComparison {
     return table.admitsNull(place)
   }
 
-  /// Finds a key that many rows can have, because a unique index admits any number of NULLs. A row whose NULL the
-  /// property can't hold can't be read anyway.
+  /// Finds a key that many rows can have, because a unique index admits any number of NULLs. A row
+  /// whose NULL the property can't hold can't be read anyway.
   private mutating func compareNulls(
     in columns: [Int], _ names: String, _ uniqueKeys: [UniqueKey]
   ) throws {

@@ -66,8 +66,8 @@ final class TableFitting: ExpectedTable {
     isUnlikeDeclared.load(ordering: .relaxed) && known(db)?.keepsKey == true
   }
 
-  /// The positions of the key's columns in which NULL would be stored for a record without them, on a
-  /// connection whose table has been looked at.
+  /// The positions of the key's columns in which NULL would be stored for a record without them, on
+  /// a connection whose table has been looked at.
   func neededKeys(_ db: Database) -> [Int] { known(db)?.neededKeys ?? [] }
 
   /// Whether RETURNING is unreliable, on a connection whose table has been looked at.

@@ -33,8 +33,9 @@ extension Query where From: SingleSource, From.QueryRow: Record {
   ///
   /// A page begins after the last row of the previous one, whatever was inserted or deleted since. It is as
   /// fast as the first one if an index has the query's order. The primary key is added to the order to make
-  /// it total. NULLs are ordered too, except in the key: where an Optional key can be NULL in the database, many
-  /// rows can have that key, and this throws ``RecordError/declaration(table:problem:)``.
+  /// it total. NULLs are ordered too, except in the key: where an Optional key can be NULL in the
+  /// database, many rows can have that key, and this throws
+  /// ``RecordError/declaration(table:problem:)``.
   ///
   /// The cursor is URL-safe text. It contains the last row's values of the ordering terms, which anybody
   /// can read. An altered cursor throws ``PageError`` or begins elsewhere in the same rows, no more. A

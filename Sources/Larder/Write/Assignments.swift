@@ -13,9 +13,9 @@ import LarderSQLite
 /// ```
 ///
 /// SQLite computes with 64-bit integers, and with real numbers beyond those. An integer that is out of the
-/// property's range throws ``LarderSQLite/DatabaseError`` (`constraintDatatype`), and nothing is written. So does
-/// an expression whose text a column of numbers in another program's table would change, such as `007`; for a
-/// value, that is a ``RecordError``.
+/// property's range throws ``LarderSQLite/DatabaseError`` (`constraintDatatype`), and nothing is
+/// written. So does an expression whose text a column of numbers in another program's table would
+/// change, such as `007`; for a value, that is a ``RecordError``.
 @dynamicMemberLookup
 public struct Assignments<R: Record> {
   private let alias: QueryAlias

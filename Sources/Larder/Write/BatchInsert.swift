@@ -13,9 +13,9 @@ extension Record {
   ///
   /// Up to 128 rows go into one statement, which takes half as long as inserting them one by one. Outside a
   /// transaction, this runs in one of its own; inside, in a savepoint. The records don't get their keys;
-  /// ``inserted(_:contentsOf:)`` returns them. Rows that a trigger or a constraint's `ON CONFLICT IGNORE` skips
-  /// are left out, while ``inserted(_:contentsOf:)`` throws for them. Records may refer to one another by
-  /// foreign keys in any order.
+  /// ``inserted(_:contentsOf:)`` returns them. Rows that a trigger or a constraint's `ON CONFLICT
+  /// IGNORE` skips are left out, while ``inserted(_:contentsOf:)`` throws for them. Records may
+  /// refer to one another by foreign keys in any order.
   ///
   /// Throws ``RecordError/batch(table:index:error:)`` with the position of the record that could not be
   /// inserted and the reason, or the reason alone if no single record is at fault, as for a full disk, an

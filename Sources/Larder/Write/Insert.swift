@@ -186,7 +186,8 @@ extension Record {
   ///
   /// Columns that aren't named get their defaults. Throws ``LarderSQLite/DatabaseError`` for a column that
   /// is generated or read-only, for an expression that is stored in another form than its column, and, as
-  /// it runs, for a number that the column's property can't hold, or a text that the column would change.
+  /// it runs, for a number that the column's property can't hold, or a text that the column would
+  /// change.
   @discardableResult
   public static func insert<each Value: DatabaseValueConvertible>(
     _ db: Database, _ columns: repeat Column<Self, each Value>,

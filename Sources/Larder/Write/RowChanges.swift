@@ -113,8 +113,8 @@ private struct RowChange {
   let core: TableCore
   let statement: SQLFragment
   let use: TableUse
-  /// Makes the statement for a table that converts values, after it has checked those that are assigned; nil
-  /// if no table of the declaration converts any.
+  /// Makes the statement for a table that converts values, after it has checked those that are
+  /// assigned; nil if no table of the declaration converts any.
   var keeping: (([ConvertingColumn]) throws -> SQLFragment)?
 
   /// Runs the statement, and returns the number of changed rows.

@@ -13,8 +13,9 @@ extension Record {
   ///
   /// A column marked ``ColumnOption/version`` is incremented in the row and, if the record is a variable,
   /// in the record. Throws ``RecordError/notFound(table:key:)`` if there is no such row,
-  /// ``RecordError/stale(table:key:)`` if it has another version, and ``LarderSQLite/DatabaseError``, also if a
-  /// trigger or a constraint skips the row (`RAISE(IGNORE)`, `ON CONFLICT IGNORE`).
+  /// ``RecordError/stale(table:key:)`` if it has another version, and
+  /// ``LarderSQLite/DatabaseError``, also if a trigger or a constraint skips the row
+  /// (`RAISE(IGNORE)`, `ON CONFLICT IGNORE`).
   @inlinable
   public mutating func update<each Value>(
     _ db: Database, _ columns: repeat Column<Self, each Value>

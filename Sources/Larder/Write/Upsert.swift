@@ -31,7 +31,8 @@ extension Record {
     }
   }
 
-  /// Updates the record's row. Returns false if there is none, and throws if it has another version.
+  /// Updates the record's row. Returns false if there is none, and throws if it has another
+  /// version.
   private mutating func updateIfThere(_ db: Database) throws -> Bool {
     let core = Self.table.core
     return try Self.table.inScope(db, &self) { record, db in
@@ -68,8 +69,8 @@ extension Record {
   ///
   /// See [UPSERT](https://www.sqlite.org/lang_upsert.html). The record gets the row's version, which is
   /// incremented if the row existed, whatever version it had. It also gets the row's key if its own was nil
-  /// or the target is other columns. Throws ``LarderSQLite/DatabaseError``, also if a trigger or a constraint
-  /// skips the row (`RAISE(IGNORE)`, `ON CONFLICT IGNORE`), and ``RecordError``.
+  /// or the target is other columns. Throws ``LarderSQLite/DatabaseError``, also if a trigger or a
+  /// constraint skips the row (`RAISE(IGNORE)`, `ON CONFLICT IGNORE`), and ``RecordError``.
   ///
   /// - `target`: the columns that decide whether the row exists, which need a unique index; the primary key
   ///   if none are named.
@@ -180,8 +181,8 @@ extension Record {
 /// The statements of an upsert, made once for all records.
 private final class Upsert {
   private let core: TableCore
-  /// Makes the statement, without the given column if it isn't nil, for a table with some columns that convert
-  /// values.
+  /// Makes the statement, without the given column if it isn't nil, for a table with some columns
+  /// that convert values.
   private let make: (Int?, [ConvertingColumn]) throws -> SQLFragment
   /// Whether values are assigned that some tables would convert.
   let mayConvert: Bool

@@ -1,8 +1,8 @@
 import CSQLite
 
-/// `larder_kept(x, rule, name)`, which wraps expressions that are assigned to columns with numeric or real
-/// affinity. It returns `x` as it is, and fails if the column would store another value: SQLite makes numbers
-/// of texts that look like them, and keeps 15 digits of a real number.
+/// `larder_kept(x, rule, name)`, which wraps expressions that are assigned to columns with numeric
+/// or real affinity. It returns `x` as it is, and fails if the column would store another value:
+/// SQLite makes numbers of texts that look like them, and keeps 15 digits of a real number.
 ///
 /// The unsafe pointers are sound: SQLite makes them for one call, and no copy outlives it.
 enum KeptTexts {
