@@ -14,6 +14,7 @@ final class BackupWorker: @unchecked Sendable {
   private let name: String
   /// The identity in the names of the database's points.
   private let identity: String
+  private let owner: PointOwner
   private let drafts: DraftFolder
   private let queue = DispatchQueue(label: "larder.backup")
   /// Runs the program's callbacks, which may call this object.
@@ -44,9 +45,10 @@ final class BackupWorker: @unchecked Sendable {
   /// The longest pause after a failure.
   private static let longestPause = Duration.seconds(30)
 
+  /// - Parameter another: gives the database another identity, if another file makes points with this one.
   init(
     of location: FileLocation, _ identity: DatabaseIdentity, _ configuration: Configuration,
-    into folder: String, _ plan: Plan
+    into folder: String, _ plan: Plan, another: () throws -> DatabaseIdentity
   ) throws {
     self.location = location
     self.plan = plan
@@ -78,7 +80,12 @@ final class BackupWorker: @unchecked Sendable {
       file.utf8.lastIndex(of: UInt8(ascii: "/")).map {
         String(file[file.utf8.index(after: $0)...])
       } ?? file
-    self.identity = identity.text
+    // A folder that can't be written to just now is reported by each copy.
+    let owner = PointOwner(of: identity, at: location, in: path)
+    let isOwn = (try? owner.claim(succeeds: true)) ?? true
+    let ownIdentity = isOwn ? identity : try another()
+    self.identity = ownIdentity.text
+    self.owner = isOwn ? owner : PointOwner(of: ownIdentity, at: location, in: path)
     drafts = DraftFolder(path)
   }
 
@@ -201,6 +208,7 @@ final class BackupWorker: @unchecked Sendable {
     let start = MonotonicClock.now
     let draft = try drafts.draft()
     defer { drafts.discard(draft) }
+    try checkOwner()
     let time = Self.now
     defer { state.withLock { $0.running = nil } }
     try database.copy(verifiedBy: plan.check, into: draft) { handle in
@@ -219,6 +227,17 @@ final class BackupWorker: @unchecked Sendable {
     // The allocator would keep the memory of the copy's connections.
     larder_trim_memory()
     return point
+  }
+
+  /// Throws if another database makes points with this identity by now.
+  private func checkOwner() throws {
+    guard try !owner.claim(succeeds: false) else { return }
+    throw DatabaseError(
+      .cannotOpen,
+      """
+      another file with the same identity has its copies in \(drafts.path) by now; \
+      begin this backup anew, and it gets another identity
+      """)
   }
 
   private static var now: Int {
@@ -276,7 +295,8 @@ final class BackupWorker: @unchecked Sendable {
   /// Removes the oldest copies beyond the number to keep. A copy that can't be removed is tried again after
   /// the next one.
   private func prune() {
-    guard let kept = try? kept() else { return }
+    // If the record can't be written, there is no other one in it.
+    guard let kept = try? kept(), (try? owner.claim(succeeds: false)) != false else { return }
     for name in kept.dropLast(plan.count) {
       guard let text = try? name.text() else { continue }
       for suffix in ["", "-journal", "-wal", "-shm"] { unlink("\(drafts.path)/\(text)\(suffix)") }

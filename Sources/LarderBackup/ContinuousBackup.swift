@@ -21,7 +21,8 @@ import LarderSQLite
 /// removes what a killed process has left behind. Several processes may copy one database into one folder,
 /// and several databases may share one: only points of the same database are ever removed. A database is
 /// known by a number in a small table of its own, `larder_identity`, which is in the name of each point too.
-/// A database that is moved, or restored from a point, keeps it.
+/// A database that is moved, or restored from a point, keeps it, unless another file already makes points
+/// with it in the folder: then the later one gets a number of its own, and begins a new series.
 ///
 /// The backup ends with ``stop()``, or when the queue or pool is closed or gone.
 ///
@@ -128,7 +129,10 @@ extension DatabaseAccess {
     let identity = try DatabaseIdentity(of: connections, at: location)
     let worker = try BackupWorker(
       of: location, identity, writer.configuration, into: folder,
-      .init(interval: interval.bounded, count: count, check: check, onFailure: onFailure))
+      .init(interval: interval.bounded, count: count, check: check, onFailure: onFailure)
+    ) {
+      try DatabaseIdentity(anewOf: connections, at: location)
+    }
     try connections.add(worker)
     worker.begin()
     return ContinuousBackup(worker, connections)

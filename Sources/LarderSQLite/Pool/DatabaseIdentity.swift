@@ -5,7 +5,7 @@ import CSQLite
 ///
 /// A database that is moved, or restored from a copy, keeps it. A file that was copied by hand has it too. It
 /// gets another one if its own backup begins while the original is still in its place, which is why the table
-/// also holds that place.
+/// also holds that place; or while another file makes the points of that identity in the same folder.
 package struct DatabaseIdentity: Hashable, Sendable {
   /// Sixteen hexadecimal digits.
   package let text: String
@@ -48,10 +48,24 @@ package struct DatabaseIdentity: Hashable, Sendable {
     }
   }
 
+  /// Gives a queue's or pool's database another identity, since another database has the same. On a read-only
+  /// connection, it is made from the file's place.
+  package init(anewOf connections: Connections, at location: FileLocation) throws {
+    let file = Self.description(of: location.identity)
+    guard connections.writer?.configuration.readOnly != true else {
+      text = Self.hash(location.path + "\n" + file)
+      return
+    }
+    let call = ScopeCall("backup(every:to:)")
+    text = try connections.performSeldom(.transaction(.immediate), call) {
+      try Self.establish(in: $0, at: location, file, anew: true)
+    }
+  }
+
   /// Returns the present identity, or a new one if there is none or if it belongs to a file that is still in
   /// its place. Called in a transaction.
   private static func establish(
-    in db: Database, at location: FileLocation, _ file: String
+    in db: Database, at location: FileLocation, _ file: String, anew: Bool = false
   ) throws -> String {
     let found = try entry(in: db)
     let isCopy =
@@ -60,7 +74,7 @@ package struct DatabaseIdentity: Hashable, Sendable {
           && description(of: FileLocation.Identity(ofFileAt: $0.path)) == $0.file
       } ?? true
     let text =
-      isCopy
+      isCopy || anew
       ? digits(.random(in: .min ... .max)) : found?.text ?? digits(.random(in: .min ... .max))
     let quoted = [text, location.path, file].map { $0.quoted(by: UInt8(ascii: "'")) }
     try run(
@@ -91,7 +105,7 @@ package struct DatabaseIdentity: Hashable, Sendable {
     guard code == SQLITE_OK else { throw db.connection.error(code ?? SQLITE_MISUSE, sql: sql) }
   }
 
-  private static func description(of identity: FileLocation.Identity?) -> String {
+  package static func description(of identity: FileLocation.Identity?) -> String {
     identity.map { "\($0.device):\($0.inode)" } ?? ""
   }
 

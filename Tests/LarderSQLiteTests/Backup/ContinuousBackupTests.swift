@@ -95,7 +95,7 @@ struct ContinuousBackupTests {
     #expect(FileManager.default.fileExists(atPath: copies + "/cities-notes.db"))
     backup.stop()
     rivers.stop()
-    #expect(try files.count == 5)
+    #expect(try files.count { !$0.hasPrefix(".larder-owner-") } == 5)
   }
 
   @Test("Surplus points that a killed process has left are removed even if no copy can be made")
