@@ -85,6 +85,12 @@ final class BackupWorker: @unchecked Sendable {
     let isOwn = (try? owner.claim(succeeds: true)) ?? true
     let ownIdentity = isOwn ? identity : try another()
     self.identity = ownIdentity.text
+    let longest = try PointName(of: name, at: 0, owner: self.identity).text()
+    guard longest.utf8.count <= NAME_MAX else {
+      throw DatabaseError(
+        .cannotOpen,
+        "the name of the database file is too long for the names of its copies: \(name)")
+    }
     self.owner = isOwn ? owner : PointOwner(of: ownIdentity, at: location, in: path)
     drafts = DraftFolder(path)
   }
@@ -286,10 +292,17 @@ final class BackupWorker: @unchecked Sendable {
   /// The copies of this database in the folder, the oldest first. Copies of other databases are left alone,
   /// even if these have the same name.
   private func kept() throws -> [PointName] {
-    try drafts.names().compactMap { PointName($0) }.filter {
+    var kept = try drafts.names().compactMap { PointName($0) }.filter {
       $0.owner == identity && $0.database.isSame(as: name) && $0.milliseconds < Self.endOfTimes
     }
     .sorted { $0.milliseconds < $1.milliseconds }
+    // Nor can a copy be dated after those that leave no time before the end.
+    var end = Self.endOfTimes
+    while let last = kept.last, last.milliseconds >= end - 1 {
+      end = last.milliseconds
+      kept.removeLast()
+    }
+    return kept
   }
 
   /// Removes the oldest copies beyond the number to keep. A copy that can't be removed is tried again after

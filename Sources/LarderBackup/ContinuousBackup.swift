@@ -109,8 +109,9 @@ extension DatabaseAccess {
   ///
   /// Throws ``UnsupportedByEngine`` if the engine isn't SQLite. Throws `ResultCode.misuse` for a database in
   /// memory or in a temporary file, for an interval or number that isn't positive, inside of a scope that
-  /// writes, and after `close()`. Throws `ResultCode.cannotOpen` if the folder can't be used, and the errors
-  /// of the transaction that gives the database its identity. Errors of copies aren't thrown.
+  /// writes, and after `close()`. Throws `ResultCode.cannotOpen` if the folder can't be used, or if the
+  /// file's name has more than 217 bytes, since those of its copies are 38 bytes longer; and the errors of the
+  /// transaction that gives the database its identity. Errors of copies aren't thrown.
   public func backup(
     every interval: Duration, to folder: String, keeping count: Int = 24,
     check: CopyCheck = .quick, onFailure: (@Sendable (any Error) -> Void)? = nil

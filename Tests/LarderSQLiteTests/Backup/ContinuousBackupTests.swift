@@ -181,7 +181,27 @@ struct ContinuousBackupTests {
     #expect(try backup.points == [point])
     #expect(point.time.timeIntervalSinceNow < 60)
     #expect(try ContinuousBackup.points(in: copies).count == 4)
+    // No time is left between this one and the year 9000.
+    let last = PointName(of: "cities.db", at: 221_845_391_999_999, owner: owner)
+    try pool.read { try $0.backup(to: copies + "/" + last.text()) }
+    try add("Hamar", to: pool)
+    let next = try backup.backupNow()
+    #expect(try backup.points == [next])
+    #expect(next.time.timeIntervalSinceNow < 60)
     backup.stop()
+  }
+
+  @Test("A backup of a database whose name is too long for its copies' names throws")
+  func longName() throws {
+    let queue = try open(.queue, String(repeating: "n", count: 214) + ".db")
+    let backup = try queue.backup(every: .seconds(3600), to: copies)
+    try backup.backupNow().verify()
+    backup.stop()
+    let other = try open(.queue, String(repeating: "n", count: 215) + ".db")
+    let error = #expect(throws: DatabaseError.self) {
+      _ = try other.backup(every: .seconds(3600), to: copies)
+    }
+    #expect(error?.code == .cannotOpen)
   }
 
   @Test("A database named `data.Z`, like the end of a point's time, has its points pruned")
