@@ -13,7 +13,8 @@ extension DatabaseFleet {
   /// Each database is opened in turn, takes a place of ``FleetConfiguration/maximumOpen`` as for a scope,
   /// and is closed afterwards. One that fails stays as it was (``Larder/MigrationError``) and doesn't keep others
   /// from being migrated. Each database's history records what was done: called again after an error or a
-  /// kill, this only looks at the migrated ones, and continues with the rest; no migration runs twice.
+  /// kill, this only looks at the migrated ones, and continues with the rest; no migration runs twice. One that
+  /// is open and was restored from an older copy meanwhile is migrated between its scopes.
   ///
   /// - Parameters:
   ///   - concurrency: how many to migrate at a time: 1 to 64, and at most half of
@@ -46,16 +47,25 @@ extension DatabaseFleet {
   private func migration(
     _ progress: (@Sendable (FleetProgress) throws -> Void)?
   ) throws -> FleetRun {
-    guard configuration.migrator != nil else {
+    guard let migrator = configuration.migrator else {
       throw DatabaseError(.misuse, "the fleet has no migrator to migrate its databases with")
     }
     try tenants.checkOpen()
-    let tenants = tenants
+    let (tenants, files) = (tenants, files)
     return FleetRun(try keys(), progress: progress) { key in
       do {
-        let (tenant, _) = try tenants.acquire(key, for: .migration)
+        let start = MonotonicClock.now
+        let (tenant, queue) = try tenants.acquire(key, for: .migration)
         defer { tenants.release(tenant) }
-        return try tenants.takeMigrated(tenant) ? .changed : .unchanged
+        var wasMigrated = try tenants.takeMigrated(tenant)
+        // One that was open already may have been restored since it was migrated, even by another process.
+        // A connection of its own looks, which doesn't wait for scopes.
+        if let queue, tenants.isOpened(tenant, before: start), TenantFiles.exists(tenant.path),
+          try !migrator.pending(files.openForCopy(tenant.path)).isEmpty
+        {
+          try migrator.migrate(queue) { _ in wasMigrated = true }
+        }
+        return wasMigrated ? .changed : .unchanged
       } catch FleetError.noDatabase {
         // The database was removed meanwhile.
         return .unchanged

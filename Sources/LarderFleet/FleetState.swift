@@ -176,6 +176,7 @@ struct FleetState {
     case .success(let queue):
       figures.opened += 1
       tenant.phase = .open(queue)
+      tenant.openedAt = MonotonicClock.now
       tenant.isStale = false
       opened += 1
       if limit < maximum, opened >= limit { (limit, opened) = (limit + 1, 0) }

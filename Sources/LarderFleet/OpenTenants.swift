@@ -156,6 +156,11 @@ final class OpenTenants: Sendable {
     }
   }
 
+  /// Whether a tenant that is in use was opened before a time.
+  func isOpened(_ tenant: Tenant, before time: Duration) -> Bool {
+    state.withLock { _ in tenant.openedAt < time }
+  }
+
   /// Calls a closure while keeping a tenant's file from being removed. Returns nil if it is being removed
   /// already.
   func holding<T>(_ key: String, _ body: (String) throws -> T) throws -> T? {

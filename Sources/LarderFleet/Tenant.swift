@@ -22,6 +22,8 @@ final class Tenant: @unchecked Sendable {
   var removing: [TenantWaiter] = []
   /// Whether its files are being removed, after the check that nobody has them open.
   var losesFiles = false
+  /// When it was opened.
+  var openedAt = Duration.zero
   /// The time since which it is idle.
   var idleSince = Duration.zero
   /// Whether the connection is outdated: the file was moved or replaced, or its content restored. Once

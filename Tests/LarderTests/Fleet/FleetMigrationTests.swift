@@ -139,6 +139,31 @@ struct FleetMigrationTests {
     #expect(try applied() == Array(repeating: 3, count: 12))
   }
 
+  @Test("migrateAll migrates an open database that another connection restored from an old copy")
+  func restoredElsewhere() throws {
+    try make()
+    let copy = folder.file("old.db")
+    try self.fleet(migrations: 1).read(Self.keys[5]) { try $0.backup(to: copy) }
+    let fleet = try self.fleet(migrations: 3)
+    func restore() throws {
+      let db = try Database(path: fleet.path(of: Self.keys[5]))
+      try db.restore(from: copy)
+      try db.close()
+    }
+    try fleet.migrateAll()
+    try fleet.withDatabase(Self.keys[5]) { _ in
+      try restore()
+      #expect(try fleet.migrateAll().changed == 1)
+      #expect(try applied() == Array(repeating: 3, count: 12))
+    }
+    try fleet.read(Self.keys[5]) { _ in }
+    try restore()
+    #expect(try fleet.migrateAll().changed == 1)
+    #expect(try fleet.migrateAll().changed == 0)
+    #expect(try applied() == Array(repeating: 3, count: 12))
+    try fleet.close()
+  }
+
   @Test("migrateAll without a migrator throws misuse")
   func noMigrator() throws {
     let fleet = try Tenants.fleet(in: folder) { $0.migrator = nil }
