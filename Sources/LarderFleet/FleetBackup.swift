@@ -37,7 +37,7 @@ extension DatabaseFleet {
     to folder: String, concurrency: Int = 4, check: CopyCheck = .quick,
     progress: (@Sendable (FleetProgress) throws -> Void)? = nil
   ) throws -> FleetReport {
-    let copies = try FleetCopies(of: self, in: folder)
+    let copies = try tenants.withDescriptors { try FleetCopies(of: self, in: folder) }
     defer { copies.close() }
     return try copying(into: copies, check, progress).run(concurrency)
   }
@@ -49,7 +49,7 @@ extension DatabaseFleet {
     to folder: String, concurrency: Int = 4, check: CopyCheck = .quick,
     progress: (@Sendable (FleetProgress) throws -> Void)? = nil
   ) async throws -> FleetReport {
-    let copies = try FleetCopies(of: self, in: folder)
+    let copies = try tenants.withDescriptors { try FleetCopies(of: self, in: folder) }
     defer { copies.close() }
     return try await copying(into: copies, check, progress).run(concurrency)
   }
@@ -61,7 +61,9 @@ extension DatabaseFleet {
     let tenants = tenants
     return FleetRun(try keys(), progress: progress) { key in
       // A database that is just being removed needs no copy.
-      try tenants.holding(key) { try copies.copy($0, check) } ?? .unchanged
+      try tenants.holding(key) { path in
+        try tenants.withDescriptors { try copies.copy(path, check) }
+      } ?? .unchanged
     }
   }
 }

@@ -61,7 +61,8 @@ extension DatabaseFleet {
         // One that was open already may have been restored since it was migrated, even by another process.
         // A connection of its own looks, which doesn't wait for scopes.
         if let queue, tenants.isOpened(tenant, before: start), TenantFiles.exists(tenant.path),
-          try !migrator.pending(files.openForCopy(tenant.path)).isEmpty
+          try !tenants.withDescriptors({ try migrator.pending(files.openForCopy(tenant.path)) })
+            .isEmpty
         {
           try migrator.migrate(queue) { _ in wasMigrated = true }
         }

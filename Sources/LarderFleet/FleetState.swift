@@ -201,6 +201,11 @@ struct FleetState {
     settle(tenant)
   }
 
+  /// Has fewer databases open for now, so that descriptors are left for some more.
+  mutating func leaveDescriptors(for count: Int) {
+    (limit, opened) = (max(1, min(limit, places - count)), 0)
+  }
+
   /// Notes that a tenant was closed, or couldn't be and is still open.
   mutating func hasClosed(_ tenant: Tenant, _ failure: (queue: DatabaseQueue, error: any Error)?) {
     closing -= 1

@@ -1,4 +1,5 @@
 import Dispatch
+import Glibc
 import Larder
 
 /// The open databases of a fleet, as threads and tasks use them: a caller acquires a database, waits until
@@ -159,6 +160,25 @@ final class OpenTenants: Sendable {
   /// Whether a tenant that is in use was opened before a time.
   func isOpened(_ tenant: Tenant, before time: Duration) -> Bool {
     state.withLock { _ in tenant.openedAt < time }
+  }
+
+  /// Calls a closure that opens files besides those of the open tenants. If the process has no descriptors
+  /// left, idle tenants are closed, and it is called again.
+  func withDescriptors<T>(_ body: () throws -> T) throws -> T {
+    // A copy takes about eight at a time, and some are made at once.
+    let needed = 16
+    var attempts = 0
+    while true {
+      do {
+        return try body()
+      } catch let error as DatabaseError where error.code == .cannotOpen {
+        let isShort = TenantFiles.areDescriptorsShort(for: needed)
+        attempts += 1
+        guard attempts == 1 || isShort && attempts < 8 else { throw error }
+        if isShort { try change { $0.leaveDescriptors(for: needed / 2) } }
+        usleep(2000 << UInt32(attempts))
+      }
+    }
   }
 
   /// Calls a closure while keeping a tenant's file from being removed. Returns nil if it is being removed

@@ -71,11 +71,26 @@ struct TenantFiles: Sendable {
     guard createsDatabases && creates || Self.exists(path) else {
       throw FleetError.noDatabase(key: key.text)
     }
+    var attempts = 0
+    while true {
+      do {
+        return try openAndMigrate(path)
+      } catch let error as DatabaseError where error.code == .cannotOpen {
+        guard !Self.areDescriptorsShort() else { throw OutOfDescriptors(underlying: error) }
+        // Some may just have become free.
+        attempts += 1
+        guard attempts < 5, Self.exists(path) else { throw error }
+        usleep(1000 << UInt32(attempts))
+      }
+    }
+  }
+
+  private func openAndMigrate(_ path: String) throws -> Opened {
     let queue: DatabaseQueue
     do {
       queue = try DatabaseQueue(path: path, configuration: configuration)
     } catch {
-      throw Self.areDescriptorsShort ? OutOfDescriptors(underlying: error) : error
+      throw Self.areDescriptorsShort() ? OutOfDescriptors(underlying: error) : error
     }
     var wasMigrated = false
     do {
@@ -87,9 +102,9 @@ struct TenantFiles: Sendable {
     return Opened(queue: queue, wasMigrated: wasMigrated)
   }
 
-  /// Whether the process can't open as many files now as a database takes.
-  private static var areDescriptorsShort: Bool {
-    let files = (0..<4).map { _ in Glibc.open("/dev/null", O_RDONLY | O_CLOEXEC) }
+  /// Whether the process can't open as many files now: by default, as many as a database takes.
+  static func areDescriptorsShort(for count: Int = 4) -> Bool {
+    let files = (0..<count).map { _ in Glibc.open("/dev/null", O_RDONLY | O_CLOEXEC) }
     let isShort = files.contains(-1) && (errno == EMFILE || errno == ENFILE)
     for file in files where file >= 0 { Glibc.close(file) }
     return isShort

@@ -107,12 +107,12 @@ struct FleetFileTests {
     try await fleet.close()
   }
 
-  @Test("A fleet closes idle databases when the process has no descriptors left")
+  @Test("A fleet closes idle databases for others and for copies when no descriptors are left")
   func outOfDescriptors() throws {
     let process = try ChildProcess(
       ChildProcess.built("test-process"), ["descriptors", folder.path, "100"])
     let lines = process.remainingLines(patience: .seconds(120))
-    #expect(lines == ["0 failed, 200 rows"])
+    #expect(lines == ["0 failed, 200 rows, 200 copies"])
     #expect(process.end() == 0)
   }
 }
