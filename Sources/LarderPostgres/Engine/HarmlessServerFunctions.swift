@@ -6,11 +6,12 @@
 ///
 /// See [Functions and Operators](https://www.postgresql.org/docs/15/functions.html).
 enum HarmlessFunctions {
-  /// Keywords that never make a parenthesis behind them a call.
+  /// Keywords that never make a parenthesis behind them a call: words that the server reserves, or has for
+  /// types. Others, such as LIKE and JOIN, may name functions.
   static let keywords: Set<String> = words(
     """
     all and any array as asc between case cast check desc distinct else except exists fetch for from group grouping having
-    ilike in intersect interval is join lateral like limit not offset on only or order primary returning row select similar
+    in intersect interval lateral limit not offset on only or order primary returning row select
     some then to union unique using values variadic when where window with
 
     bit char character dec decimal float numeric precision time timestamp varchar

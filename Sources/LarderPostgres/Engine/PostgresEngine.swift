@@ -200,8 +200,9 @@ final class PostgresEngine: EngineConnection {
   /// The deadline for statements of the library's own.
   var soon: Duration { MonotonicClock.now + configuration.connectTimeout }
 
-  /// Whether the session is reset with the end of the transaction.
-  private var resets: Bool { isScopes && connection.isAltered }
+  /// Whether the session is reset with the end of the transaction. After it, a pooler gives the server's
+  /// connection away.
+  private var resets: Bool { (isScopes || connection.isPooled) && connection.isAltered }
 
   /// The statements that end the transaction. The first one decides its outcome.
   private func ending(_ word: String) -> [String] {
@@ -301,7 +302,7 @@ final class PostgresEngine: EngineConnection {
   /// Notes that a statement outside of a transaction may have written.
   func noteWritten() { replicas?.note(commitAt: nil) }
 
-  private func rollback() throws {
+  func rollback() throws {
     savepointCount = 0
     keys.removeAll()
     if connection.discardDeferredBegin() { return }

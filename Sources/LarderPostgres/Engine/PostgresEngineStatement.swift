@@ -13,6 +13,9 @@ final class PostgresEngineStatement: EngineStatement {
   let parameterNames: [String?]
   let isReadOnly: Bool
   let effects: EngineEffects
+  /// What matters behind a pooler: see `PooledStatements.swift`.
+  private let isForSession, mustBeAlone: Bool
+  private let ownEnd: TransactionControl?
   var readsAtOnce = false
   let row = EngineRow()
   private var hasBegun = false
@@ -29,6 +32,7 @@ final class PostgresEngineStatement: EngineStatement {
     self.sql = sql
     parameterNames = text.names
     isReadOnly = text.isReadOnly
+    (isForSession, mustBeAlone, ownEnd) = (text.isForSession, text.mustBeAlone, text.ownEnd)
     let losesDetail = statement.parameters.types.contains(where: TypeOID.losesDetail)
     effects = text.effects.union(losesDetail ? .losesDetail : [])
   }
@@ -53,6 +57,8 @@ final class PostgresEngineStatement: EngineStatement {
       if !hasBegun {
         hasBegun = true
         isUsed = true
+        if try endAltered() { return false }
+        if isLentSession, isForSession { throw engine.sessionError(sql) }
         if effects.contains(.session) { engine.connection.isAltered = true }
         // Outside of a transaction, the statement is committed at its end, at a position in the log that is
         // unknown.
@@ -67,15 +73,38 @@ final class PostgresEngineStatement: EngineStatement {
     }
   }
 
+  /// Whether a pooler would give the server's connection away after the statement, with what it leaves there.
+  private var isLentSession: Bool {
+    effects.contains(.session) && engine.connection.isPooled && !engine.hasTransaction
+  }
+
+  /// Ends a transaction that SQL of the program's own has begun, if a pooler takes the session after it that
+  /// has to be reset before. Returns whether it did.
+  private func endAltered() throws -> Bool {
+    guard let ownEnd, engine.connection.isAltered, engine.connection.isPooled, engine.hasTransaction
+    else { return false }
+    if ownEnd == .commit { try engine.commit() } else { try engine.rollback() }
+    return true
+  }
+
+  private func execute() throws {
+    guard isLentSession, !mustBeAlone else {
+      return try statement.execute(streaming: isReadOnly && !readsAtOnce)
+    }
+    try engine.runInOwnTransaction { try statement.execute() }
+  }
+
   /// Runs the statement. Retries it after a conflict if it is a transaction of its own: nothing of it was
   /// done then.
   private func executeRetrying() throws {
     var retry: Retry?
     while true {
       do {
-        return try statement.execute(streaming: isReadOnly && !readsAtOnce)
+        return try execute()
       } catch let failure as PostgresFailure
-        where SQLState.isConflict(failure.sqlState) && !engine.hasTransaction
+        where !engine.hasTransaction
+        && (SQLState.isConflict(failure.sqlState)
+          || failure.isStalePlan && isLentSession && retry == nil)
       {
         var next =
           retry ?? Retry(limit: engine.configuration.retryLimit, isTransient: { _ in true })

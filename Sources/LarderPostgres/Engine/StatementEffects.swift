@@ -28,8 +28,10 @@ struct StatementEffects {
     var hasBegun = false
     /// Whether it begins with WITH.
     var isWith = false
-    /// Whether the verb of its query has been read.
+    /// Whether the verb of its query has been read, or a query in parentheses that takes its place.
     var hasVerb = false
+    /// Whether the verb is INSERT.
+    var isInsert = false
     /// Whether the SET of its UPDATE is yet to come.
     var isBeforeSet = false
     /// Whether it has had a JOIN, so that ON may begin a condition.
@@ -50,8 +52,12 @@ struct StatementEffects {
   private var levels = [Level()]
   private var changesRows = false
   private var namesSettings = false
+  /// Whether it names a function that is called for its effect on the session.
+  private(set) var namesSession = false
   private var setsForTransaction = false
   private var isSuspect = false
+  /// Whether there is a DISTINCT ON, after whose parentheses an expression begins.
+  private var isDistinctOn = false
   /// Whether there is a SELECT … INTO.
   private(set) var makesTable = false
 
@@ -71,6 +77,9 @@ struct StatementEffects {
     "savepoint",
     "release", "notify", "truncate",
   ]
+
+  private static let closing = Token.symbol(UInt8(ascii: ")"))
+  private static let sessionLocks = ["pg_advisory_lock", "pg_try_advisory_lock"]
 
   // MARK: Tokens
 
@@ -113,6 +122,9 @@ struct StatementEffects {
     switch symbol {
     case UInt8(ascii: "("):
       if !mayOpen { isSuspect = true }
+      // The query of a WITH begins with a parenthesis itself.
+      let level = levels.count - 1
+      if levels[level].isWith, last[0] == Self.closing { levels[level].hasVerb = true }
       take(.symbol(symbol))
       levels.append(Level())
     case UInt8(ascii: ")"):
@@ -125,6 +137,9 @@ struct StatementEffects {
   private mutating func takeIdentifier(_ token: Token) {
     guard let name = token.identifier else { return }
     if name == "pg_settings" { namesSettings = true }
+    if name == "set_config" || Self.sessionLocks.contains(where: name.hasPrefix) {
+      namesSession = true
+    }
     // This setting changes where texts end, so that nothing here is known any
     // more, not even for a transaction.
     if name == "standard_conforming_strings" { isSuspect = true }
@@ -157,13 +172,14 @@ struct StatementEffects {
     switch word {
     case "with": if isFirst { levels[level].isWith = true }
     case "join": levels[level].hasJoined = true
-    case "do": levels[level].isBeforeSet = true
+    case "on": if last[0] == .word("distinct") { isDistinctOn = true }
     case "insert", "update", "delete", "merge", "select", "values", "table":
       if !["select", "values", "table"].contains(word) { changesRows = true }
       let mayFollow = levels[level].isWith || level == 0 && ["explain", "declare"].contains(first)
       guard isFirst || mayFollow, !levels[level].hasVerb else { return false }
       levels[level].hasVerb = true
       if word == "update" { levels[level].isBeforeSet = true }
+      if word == "insert" { levels[level].isInsert = true }
       return true
     case "into":
       // SELECT … INTO makes a table. The `insert` before INTO has to be a verb,
@@ -190,7 +206,10 @@ struct StatementEffects {
     let level = levels[levels.count - 1]
     // The columns of a table, of an alias or of a common table, or a type's parameters.
     if isTable || last[1] == .word("as") || last[1] == .cast { return true }
-    if level.isWith, !level.hasVerb { return true }
+    if level.isWith, !level.hasVerb {
+      let mayPrecede = [Token.word("with"), .word("recursive"), .symbol(UInt8(ascii: ","))]
+      if mayPrecede.contains(last[1]) { return true }
+    }
     guard last[1] == .dot else {
       if case .word = last[0], isKeyword(name, level) { return true }
       return HarmlessFunctions.names.contains(name) || harmless.contains(name)
@@ -205,18 +224,50 @@ struct StatementEffects {
     if HarmlessFunctions.keywords.contains(word) { return true }
     switch word {
     case "by": return ["group", "order", "partition"].contains { last[1] == .word($0) }
-    case "conflict": return last[1] == .word("on") && changesRows && !level.hasJoined
+    case "conflict": return last[1] == .word("on") && level.isInsert && !level.hasJoined
     case "cube", "rollup": return last[1] == .word("by") && last[2] == .word("group")
     case "explain": return count == 1
-    case "filter", "over": return last[1] == .symbol(UInt8(ascii: ")"))
+    case "filter", "over": return last[1] == Self.closing
     case "first", "next": return last[1] == .word("fetch")
     case "insert": return first == "merge" && last[1] == .word("then")
+    case "join": return isBehindTable
+    case "like", "ilike": return isBehindOperand
     case "materialized": return last[1] == .word("not") && last[2] == .word("as")
-    case "set": return level.isBeforeSet
+    case "set":
+      let isOfAction = last[2] == .word("do") || last[2] == .word("then")
+      return level.isBeforeSet || last[1] == .word("update") && isOfAction
     case "sets": return last[1] == .word("grouping")
     case "system", "bernoulli": return last[1] == .word("tablesample")
     case "varying": return ["character", "char", "bit"].contains { last[1] == .word($0) }
     default: return false
+    }
+  }
+  /// Whether the last word follows an operand, as an operator does and a call doesn't, as far as the tokens
+  /// before it tell for certain.
+  private var isBehindOperand: Bool {
+    switch last[1] {
+    case .word("not"): return isEnd(last[2])
+    case .word(let word) where !HarmlessFunctions.keywords.contains(word):
+      return ["where", "and", "or", "on", "when"].contains { last[2] == .word($0) }
+        || last[2] == .dot
+    default: return isEnd(last[1])
+    }
+  }
+
+  /// Whether the last word, a JOIN, follows a table, or a word that only a join has.
+  private var isBehindTable: Bool {
+    guard case .word(let word) = last[1] else { return isEnd(last[1]) }
+    guard !HarmlessFunctions.keywords.contains(word) else { return false }
+    return ["cross", "full", "inner", "left", "natural", "outer", "right"].contains(word)
+      || ["as", "from", "join"].contains { last[2] == .word($0) } || last[2] == .dot
+  }
+
+  /// Whether a token that isn't a word ends an operand or a table for certain.
+  private func isEnd(_ token: Token) -> Bool {
+    switch token {
+    case .literal, .name: true
+    case Self.closing, .symbol(UInt8(ascii: "]")): !isDistinctOn
+    default: false
     }
   }
 }

@@ -14,10 +14,12 @@ struct StatementText {
   private var firstWord = ""
   private var changesRows = false
   private var returnsRows = false
-  private var leavings: StatementEffects
+  private(set) var leavings: StatementEffects
   private var changesSchema = false
   /// The first words. They tell whether this is a function's definition, in whose body statements end too.
-  private var words: [String] = []
+  private(set) var words: [String] = []
+  /// Whether a change of the schema says CONCURRENTLY.
+  private(set) var isConcurrent = false
   /// The number of open parentheses, and of open blocks of a function's body.
   private var depth = 0
 
@@ -150,6 +152,7 @@ struct StatementText {
     if word == "returning" { returnsRows = true }
     if words.count < 4 { words.append(word) }
     if ["create", "alter", "drop", "do", "call"].contains(words[0]) { changesSchema = true }
+    if changesSchema, word == "concurrently" { isConcurrent = true }
     guard keepsPlaceholders else { return }
     guard words[0] == "create", words.contains("function") || words.contains("procedure") else {
       return
@@ -182,7 +185,9 @@ struct StatementText {
     var next = position
     while next < source.count, source[next] <= 0x20 || source[next...].starts(with: "--".utf8) {
       if source[next] > 0x20 {
-        while next < source.count, source[next] != UInt8(ascii: "\n") { next += 1 }
+        while next < source.count, source[next] != UInt8(ascii: "\n"),
+          source[next] != UInt8(ascii: "\r")
+        { next += 1 }
       } else {
         next += 1
       }

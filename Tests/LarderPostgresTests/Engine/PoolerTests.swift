@@ -86,12 +86,7 @@ struct PoolerTests {
     ] as [SQL] {
       try one.inTransaction { try $0.executeStatements(sql) }
       try other.inTransaction { db in
-        let state = try db.value(
-          """
-          SELECT concat(current_setting('app.tenant', true), current_user, current_setting('search_path'),
-            (SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'), (SELECT count(*) FROM town))
-          """, as: String.self)
-        #expect(state == #"larder"$user", public05"#)
+        #expect(try Self.state(db) == Self.initial)
       }
       struct Stop: Error {}
       #expect(throws: Stop.self) {
@@ -106,5 +101,71 @@ struct PoolerTests {
           try $0.value("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'", as: Int.self)
         } == 0)
     }
+  }
+
+  @Test(
+    "Behind a pooler, a statement of use for its session alone is refused outside of transactions",
+    arguments: [
+      "SET search_path = nowhere", "SELECT set_config('app.tenant', 'A', false)", "LISTEN news",
+      "SELECT pg_advisory_lock(1)::text", "CREATE TEMP TABLE town (name TEXT)", "RESET ALL",
+      "PREPARE one AS SELECT 1",
+    ])
+  func refused(sql: String) throws {
+    let error = #expect(throws: DatabaseError.self) {
+      try pool().inDatabase { try $0.executeStatements(SQL(raw: sql)) }
+    }
+    #expect(error?.message.contains("inTransaction") == true)
+    #expect(try state() == Self.initial)
+  }
+
+  @Test("Behind a pooler, a statement outside of transactions leaves nothing to another program")
+  func alone() throws {
+    try server.run(
+      """
+      CREATE FUNCTION enter(text) RETURNS text LANGUAGE plpgsql AS $$
+      BEGIN
+        PERFORM pg_advisory_lock(1);
+        INSERT INTO town VALUES ($1);
+        RETURN set_config('search_path', $1, false);
+      END $$
+      """)
+    let pool = try pool()
+    let found = try pool.inDatabase { db in try db.value("SELECT enter(?)", "b", as: String.self) }
+    #expect(found == "b")
+    #expect(try state() == Self.initial.replacing("05", with: "06"))
+    #expect(throws: DatabaseError.self) {
+      try pool.inDatabase { try $0.executeStatements("SELECT enter('c'), 1 / 0") }
+    }
+    #expect(try state() == Self.initial.replacing("05", with: "06"))
+    try pool.inDatabase { db in
+      for end in ["COMMIT", "ROLLBACK WORK"] {
+        try db.executeStatements("BEGIN")
+        try db.executeStatements("SELECT enter('d')")
+        try db.executeStatements(SQL(raw: end))
+      }
+    }
+    #expect(try state() == Self.initial.replacing("05", with: "07"))
+  }
+
+  @Test("Behind a pooler, statements that can't run in a transaction run outside of one")
+  func maintenance() throws {
+    try pool().inDatabase { db in
+      try db.executeStatements("VACUUM town")
+      try db.executeStatements("CREATE INDEX CONCURRENTLY town_name ON town (name)")
+    }
+    #expect(try state() == Self.initial)
+  }
+
+  private static let initial = #"larder"$user", public05"#
+
+  /// What another program finds in the session: the user, the schemas, the locks and the table.
+  private func state() throws -> String? { try pool().inTransaction(Self.state) }
+
+  private static func state(_ db: Database) throws -> String? {
+    try db.value(
+      """
+      SELECT concat(current_setting('app.tenant', true), current_user, current_setting('search_path'),
+        (SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'), (SELECT count(*) FROM town))
+      """, as: String.self)
   }
 }

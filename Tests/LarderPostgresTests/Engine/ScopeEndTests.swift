@@ -19,7 +19,9 @@ struct ScopeEndTests {
         CREATE TABLE line (number BIGINT); CREATE SCHEMA other; CREATE TABLE other.line (number BIGINT);
         CREATE FUNCTION number(text) RETURNS integer LANGUAGE plpgsql AS 'BEGIN EXECUTE $1; RETURN 1; END'
         """)
-      for word in ["by", "first", "set", "system"] {
+      for word in [
+        "by", "first", "set", "system", "join", "\"like\"", "ilike", "is", "similar",
+      ] {
         try db.executeStatements(
           SQL(
             raw: """
@@ -65,6 +67,15 @@ struct ScopeEndTests {
       "SELECT first('SET app.tenant = A')",
       "SELECT system('SET app.tenant = A')", "SELECT 1 ORDER BY by('SET app.tenant = A')",
       "UPDATE line SET number = CASE WHEN set('SET app.tenant = A') <> '' THEN 1 ELSE 2 END",
+      "WITH one AS (SELECT 1) (SELECT 1) ORDER BY set_config('app.tenant', 'A', false)",
+      "WITH one AS (SELECT 1) (SELECT 1) ORDER BY 1, set_config('app.tenant', 'A', false)",
+      "SELECT E'a'--x\r'b\\'', set_config('app.tenant', 'A', false), ''",
+      "SELECT join('SET app.tenant = A')", "SELECT like('SET app.tenant = A')",
+      "SELECT ilike('SET app.tenant = A')", "SELECT is('SET app.tenant = A')",
+      "SELECT similar('SET app.tenant = A')",
+      "SELECT DISTINCT ON (number) like('SET app.tenant = A') FROM (VALUES (1)) AS one (number)",
+      "SELECT trim(BOTH like('SET app.tenant = A') FROM 'a')",
+      "SELECT 1 AS do, set('SET app.tenant = A')",
       "SET LOCAL standard_conforming_strings = off; "
         + #"SELECT '\'', set_config('app.tenant', 'A', false) --'"#,
     ])
