@@ -107,12 +107,14 @@ extension SQLFragment {
           try body(.part(last))
         }
         try body(.word(" END"))
-      case .cast(let part, let type, _):
-        try body(.word("CAST("))
+      case .cast(let part, let type, let kind):
+        // A Bool is 0 or 1, whatever the number is.
+        let isTest = type.kind == .bool && kind != .bool
+        try body(.word(isTest ? "(CAST(" : "CAST("))
         try body(.part(part))
         try body(.word(" AS "))
         try body(.type(type))
-        try body(.word(")"))
+        try body(.word(isTest ? ") <> 0)" : ")"))
       case .typed(let value, let type): try body(.typed(value, type))
       case .beside(let value, let column): try body(.beside(value, column))
       case .members(let list): for step in list.steps { try body(step) }

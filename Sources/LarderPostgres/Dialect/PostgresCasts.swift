@@ -23,9 +23,9 @@ enum PostgresCasts {
     case (.real, .integer), (.decimal, .integer): return "CAST(trunc(\(operand)) AS BIGINT)"
     case (.text, .integer): return "CAST(\(integer(of: operand)) AS BIGINT)"
     case (.text, .real): return "CAST(\(real(of: operand)) AS DOUBLE PRECISION)"
-    case (.integer, .bool): return "\(operand.grouped) <> 0"
-    case (.real, .bool), (.decimal, .bool): return "trunc(\(operand)) <> 0"
-    case (.text, .bool): return "(\(integer(of: operand))) <> 0"
+    case (.integer, .bool): return "(\(operand.grouped) <> 0)"
+    case (.real, .bool), (.decimal, .bool): return "(trunc(\(operand)) <> 0)"
+    case (.text, .bool): return "((\(integer(of: operand))) <> 0)"
     default:
       let type = PostgresDialect().typeName(of: ColumnType(target))
       return "CAST(\(number) AS \(text: type))"

@@ -99,7 +99,10 @@ package final class EngineRetries: Sendable {
       do {
         pause = try retry.pause(after: error)
       } catch {
-        if retries.isFailing() { retries.hasGivenUp.store(true, ordering: .relaxed) }
+        // An error that isn't retried says nothing about the server, even if a connection has just failed.
+        if let known = error as? DatabaseError, retries.isTransient(known), retries.isFailing() {
+          retries.hasGivenUp.store(true, ordering: .relaxed)
+        }
         throw error
       }
       retries.noteRetry()

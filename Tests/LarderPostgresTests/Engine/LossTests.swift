@@ -42,6 +42,42 @@ struct LossTests {
     }
   }
 
+  @Test("An error of a closure while connections fail doesn't end the retries of later calls")
+  func ownErrorWhileFailing() async throws {
+    try PostgresServer.shared.run(
+      "DROP ROLE IF EXISTS larder_single; CREATE ROLE larder_single LOGIN CONNECTION LIMIT 1")
+    var configuration = PostgresConfiguration()
+    configuration.connections = 2
+    configuration.retryLimit = .seconds(600)
+    let pool = try PostgresPool(
+      address.replacing("user=larder ", with: "user=larder_single "), configuration: configuration)
+    func waitForRetry() throws {
+      let (retries, end) = (pool.statistics.retries, ContinuousClock.now + .seconds(20))
+      while pool.statistics.retries == retries, ContinuousClock.now < end { usleep(1_000) }
+    }
+    let count: @Sendable () async throws -> Int? = {
+      try await pool.inTransaction { try $0.value("SELECT 1", as: Int.self) }
+    }
+    struct Stop: Error {}
+    await #expect(throws: Stop.self) {
+      try await pool.inTransaction { db in
+        _ = try db.value("SELECT 1", as: Int.self)
+        // It can't connect, since this transaction has the only connection.
+        let other = Task(operation: count)
+        try waitForRetry()
+        other.cancel()
+        throw Stop()
+      }
+    }
+    let late = try await pool.inTransaction { db in
+      _ = try db.value("SELECT 1", as: Int.self)
+      let late = Task(operation: count)
+      try waitForRetry()
+      return late
+    }
+    #expect(try await late.value == 1)
+  }
+
   @Test("A connection that was closed while idle is replaced before its next use")
   func idle() async throws {
     let pool = try pool()

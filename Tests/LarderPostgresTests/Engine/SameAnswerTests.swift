@@ -207,6 +207,14 @@ struct SameAnswerTests {
           "\($0)"
         }
     },
+    Question("numbers as Bools that are compared and grouped") { db in
+      let few = Extreme.filter { $0.real < 1e18 && $0.real > -1e18 }
+      let equal = few.filter { $0.whole.cast(to: Bool.self) == $0.real.cast(to: Bool.self) }
+      let groups = few.group { $0.whole.cast(to: Bool.self) }
+        .order { $0.whole.cast(to: Bool.self) }
+      return try ["\(equal.fetchCount(db))"]
+        + groups.select { ($0.whole.cast(to: Bool.self), count()) }.fetchAll(db).map { "\($0)" }
+    },
     Question("text as Int") { $0.text.cast(to: Int.self) },
     Question("a note as Int") { $0.note.cast(to: Int?.self) },
     Question("text as Double") { $0.text.cast(to: Double.self) },
