@@ -44,6 +44,9 @@ public struct PostgresConfiguration: Sendable {
   public var statementDeadline: Duration?
   /// Whether statements stay prepared on the server. A pooler that gives a server's connection to others
   /// between transactions, such as PgBouncer, may not support that.
+  ///
+  /// If it is false, the address counts as a pooler's: statements that are only of use for their session, such
+  /// as SET, throw outside of transactions. See <doc:PostgreSQL#Poolers>.
   public var preparesStatements = true
   /// Names, as in the catalog, of database functions that leave nothing with a session, whatever their
   /// arguments: no setting, role, lock or temporary table.

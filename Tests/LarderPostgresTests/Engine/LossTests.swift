@@ -51,7 +51,7 @@ struct LossTests {
     configuration.retryLimit = .seconds(600)
     let pool = try PostgresPool(
       address.replacing("user=larder ", with: "user=larder_single "), configuration: configuration)
-    func waitForRetry() throws {
+    @Sendable func waitForRetry() {
       let (retries, end) = (pool.statistics.retries, ContinuousClock.now + .seconds(20))
       while pool.statistics.retries == retries, ContinuousClock.now < end { usleep(1_000) }
     }
@@ -64,7 +64,7 @@ struct LossTests {
         _ = try db.value("SELECT 1", as: Int.self)
         // It can't connect, since this transaction has the only connection.
         let other = Task(operation: count)
-        try waitForRetry()
+        waitForRetry()
         other.cancel()
         throw Stop()
       }
@@ -72,7 +72,7 @@ struct LossTests {
     let late = try await pool.inTransaction { db in
       _ = try db.value("SELECT 1", as: Int.self)
       let late = Task(operation: count)
-      try waitForRetry()
+      waitForRetry()
       return late
     }
     #expect(try await late.value == 1)

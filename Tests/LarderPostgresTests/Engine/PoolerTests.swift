@@ -85,9 +85,7 @@ struct PoolerTests {
       "SELECT pg_advisory_lock(1)::text", "CREATE TEMP TABLE town (name TEXT)",
     ] as [SQL] {
       try one.inTransaction { try $0.executeStatements(sql) }
-      try other.inTransaction { db in
-        #expect(try Self.state(db) == Self.initial)
-      }
+      #expect(try other.inTransaction(Self.state) == Self.initial)
       struct Stop: Error {}
       #expect(throws: Stop.self) {
         try one.inTransaction { db in
@@ -145,6 +143,8 @@ struct PoolerTests {
       }
     }
     #expect(try state() == Self.initial.replacing("05", with: "07"))
+    try pool.inSavepoint { try $0.executeStatements("SELECT enter('e')") }
+    #expect(try state() == Self.initial.replacing("05", with: "08"))
   }
 
   @Test("Behind a pooler, statements that can't run in a transaction run outside of one")
