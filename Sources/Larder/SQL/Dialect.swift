@@ -75,8 +75,6 @@ package protocol DefinitionDialect: Sendable {
   ) throws
   /// Throws if nothing can have this name.
   func check(name: String) throws
-  /// A column's type in SQL of the program's own, with what queries rely on.
-  func completed(sqlType: String, of type: ColumnType) -> String
   /// The term of an index for a column or expression, so that the index has the order of queries.
   func indexTerm(_ term: String, isNullable: Bool) -> String
   /// Changes a table into another one, and returns the number of its rows. Called in a transaction.

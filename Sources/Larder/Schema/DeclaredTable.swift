@@ -57,10 +57,7 @@ struct DeclaredTable {
     var column = ColumnSchema(name: name)
     // In a table that isn't STRICT, the type ANY would turn text into numbers.
     let takesAll = type.kind == .any && !schema.isStrict
-    let sqlType = definition.sqlType.map {
-      dialect.definitions?.completed(sqlType: $0, of: type) ?? $0
-    }
-    column.type = sqlType ?? (takesAll ? "" : dialect.typeName(of: type))
+    column.type = definition.sqlType ?? (takesAll ? "" : dialect.typeName(of: type))
     if isRowID, definition.sqlType == nil, let numbered = dialect.definitions?.rowIDType {
       column.type = numbered
     }

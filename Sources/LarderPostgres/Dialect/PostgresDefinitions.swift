@@ -26,16 +26,6 @@ struct PostgresDefinitions: DefinitionDialect {
     throw Self.unsupported("names of more than \(Self.longestName) bytes: \(name)")
   }
 
-  /// Types of characters get the collation of TEXT, by which queries compare.
-  func completed(sqlType: String, of type: ColumnType) -> String {
-    let words = sqlType.lowercased().split { !$0.isLetter && $0 != "_" }.joined(separator: " ")
-    let isOfCharacters = [
-      "text", "varchar", "character varying", "char varying", "char", "character", "bpchar",
-    ].contains(words)
-    return type.kind == .text && isOfCharacters && !sqlType.contains("[")
-      ? sqlType + " COLLATE \"C\"" : sqlType
-  }
-
   /// NULL sorts first, as in SQLite.
   func indexTerm(_ term: String, isNullable: Bool) -> String {
     term + (isNullable ? " NULLS FIRST" : "")

@@ -147,10 +147,19 @@ struct PoolTests {
       "SET default_transaction_isolation = '\(other)'", "RESET ALL",
       "SELECT set_config('default_transaction_isolation', '\(other)', false)",
     ] {
-      try pool.inDatabase { db in
-        try db.executeStatements(SQL(raw: setting))
-        #expect(try db.inTransaction { try found($0) } == isolation.rawValue)
-        #expect(try db.inSavepoint { try found($0) } == isolation.rawValue)
+      if preparesStatements {
+        try pool.inDatabase { db in
+          try db.executeStatements(SQL(raw: setting))
+          #expect(try db.inTransaction { try found($0) } == isolation.rawValue)
+          #expect(try db.inSavepoint { try found($0) } == isolation.rawValue)
+        }
+      } else {
+        // As behind a pooler, there is no session outside of transactions.
+        let error = #expect(throws: DatabaseError.self) {
+          try pool.inDatabase { try $0.executeStatements(SQL(raw: setting)) }
+        }
+        #expect(error?.code == .misuse)
+        try pool.inTransaction { try $0.executeStatements(SQL(raw: setting)) }
       }
       #expect(try pool.inTransaction(.immediate, found) == isolation.rawValue)
     }

@@ -31,28 +31,6 @@ struct CatalogTests {
     #expect(try db.schema().filter { $0.kind == .table }.map(\.name) == ["country", "town"])
   }
 
-  @Test("A text of a limited length is compared byte by byte, as other texts are")
-  func limitedText() throws {
-    struct Label: Record {
-      var id: Int64?
-      var text: String
-      struct Columns: Sendable {
-        let id = Column("id", \Label.id, .primaryKey)
-        let text = Column("text", \Label.text, .sqlType("VARCHAR(40)"), .unique)
-      }
-      static let columns = Columns()
-      static let table = Table("label", Label.init, columns.id, columns.text)
-    }
-    try Label.table.create(db)
-    #expect(try Label.table.differences(db) == [])
-    try Label.insert(db, contentsOf: ["b", "B", "ä", "a"].map { Label(id: nil, text: $0) })
-    #expect(try Label.all.order { $0.text }.fetchAll(db).map(\.text) == ["B", "a", "b", "ä"])
-    try db.executeStatements(#"ALTER TABLE label ALTER text TYPE VARCHAR(40) COLLATE "default""#)
-    #expect(
-      try Label.table.differences(db).map(\.description)
-        == ["“label”.“text”, collation: declared C, found nothing"])
-  }
-
   @Test(
     "Each change to a table is reported as a difference, in the server's words",
     arguments: [
