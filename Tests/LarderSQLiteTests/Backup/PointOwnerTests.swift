@@ -25,7 +25,9 @@ struct PointOwnerTests {
     _ count: Int, by backup: ContinuousBackup, to queue: DatabaseQueue
   ) throws -> [ContinuousBackup.Point] {
     try (0..<count).map { _ in
-      try queue.inTransaction { try $0.executeUpdate("INSERT INTO city (name) VALUES ('Kyoto')") }
+      try queue.inTransaction {
+        try $0.executeUpdate("INSERT INTO city (name) VALUES (hex(randomblob(8)))")
+      }
       return try backup.backupNow()
     }
   }
