@@ -46,7 +46,7 @@ public final class Connections: Sendable {
     writerReference = .passUnretained(writer)
     waitGraph = readers.map { WaitGraph(maximumReaders: $0.maximum) }
     moveWatcher =
-      writer.fileCheck == nil ? nil : writer.location.map { MoveWatcher(path: $0.path) }
+      writer.fileCheck == nil ? nil : writer.location.map { MoveWatcher($0) }
     // (A weak reference to the writer would make its reference counting slow.)
     moveWatcher?.start { [weak self] in self?.writer?.lookForFile() }
     shareFileOnDemand()

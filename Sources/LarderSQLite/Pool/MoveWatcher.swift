@@ -11,6 +11,7 @@ import Dispatch
 final class MoveWatcher: FileEventReceiver, @unchecked Sendable {
   private let events = FileEvents.moves
   private let path: String
+  private let identity: FileLocation.Identity?
   private var look: @Sendable () -> Void = {}
   private var isLooking = false
 
@@ -24,7 +25,10 @@ final class MoveWatcher: FileEventReceiver, @unchecked Sendable {
 
   private static let delay = Duration.seconds(1)
 
-  init(path: String) { self.path = path }
+  init(_ location: FileLocation) {
+    path = location.path
+    identity = location.identity
+  }
 
   /// - Parameter look: checks whether the file is in its place; may block.
   func start(look: @escaping @Sendable () -> Void) {
@@ -57,8 +61,9 @@ final class MoveWatcher: FileEventReceiver, @unchecked Sendable {
     for suffix in ["", "-wal", "-shm"] { events.watch(path + suffix, for: self) }
     let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) ?? path.startIndex
     events.watch(String(path[...slash]), for: self)
-    // The file may have been moved before it was watched.
-    hasChanged()
+    // The file may have been moved before it was watched. A look waits for the writer, so there is none if it
+    // is in its place.
+    if FileLocation.Identity(ofFileAt: path) != identity { hasChanged() }
   }
 
   func stop() {
