@@ -87,8 +87,10 @@ final class StandbyThread: @unchecked Sendable {
   }
 
   private func work() {
-    while let jobs = next() {
-      for job in jobs { job() }
+    while var jobs = next() {
+      // Each job is released once it has ended, and not only after the last one.
+      jobs.reverse()
+      while let job = jobs.popLast() { job() }
     }
   }
 
