@@ -45,7 +45,7 @@ public final class PostgresPool: DatabaseAccess {
     servers = try Self.reading(address) { try ServerList($0) }
     self.configuration = configuration
     let replicas = try Self.replicas(servers, configuration)
-    let retries = EngineRetries(
+    let retries = ScopeRetries(
       limit: configuration.retryLimit, isTransient: SQLState.isTransient,
       isFailing: { [servers] in servers.isFailing })
     connections = Connections(
@@ -132,7 +132,7 @@ public final class PostgresPool: DatabaseAccess {
       let servers = ServerList(standby: server)
       let connections = Connections(
         engine: "PostgreSQL", maximum: own.connections, timeout: own.scopeTimeout,
-        retries: EngineRetries(limit: nil, isTransient: SQLState.isTransient)
+        retries: ScopeRetries(limit: nil, isTransient: SQLState.isTransient)
       ) { Database(try PostgresEngine(servers, own), own) }
       return (name: server.name, connections: connections)
     }
@@ -219,7 +219,7 @@ public final class PostgresPool: DatabaseAccess {
     notBefore position: CommitPosition, label: StaticString = #function, line: UInt = #line,
     _ body: (Database) throws -> T
   ) throws -> T {
-    try connections.read(notBefore: position.place, label, line, body)
+    try connections.read(notBefore: position.place, ScopeCall(label, line), body)
   }
 
   /// Async variant. Suspends the task; cancelling it interrupts the read.
@@ -229,7 +229,7 @@ public final class PostgresPool: DatabaseAccess {
     notBefore position: CommitPosition, label: StaticString = #function, line: UInt = #line,
     _ body: @escaping @Sendable (Database) throws -> T
   ) async throws -> T {
-    try await connections.read(notBefore: position.place, label, line, body)
+    try await connections.read(notBefore: position.place, ScopeCall(label, line), body)
   }
 }
 

@@ -11,7 +11,7 @@ public final class Connections: Sendable {
   /// The replicas that run another engine's reads; nil if there are none.
   package let replicas: Replicas?
   private let waitGraph: WaitGraph?
-  let briefScopes = ScopeTokenBuckets()
+  let tokenBuckets = ScopeTokenBuckets()
   /// The observer of commits; nil if there has never been one.
   let observer = Lock<(any ScopeObserver)?>(nil)
   /// The companions, which work beside the scopes.
@@ -22,12 +22,10 @@ public final class Connections: Sendable {
   let owner: ObjectIdentifier
   /// The closing that is under way.
   let closing = Lock<Closing?>(nil)
-  private let retryLimit: Duration?
   /// The engine's name, for errors.
   package let engine: String
-  /// The retries of another engine's scopes; nil for SQLite.
-  private let engineRetries: EngineRetries?
-  private let retries = Atomic<Int>(0)
+  /// Nil if no scope is retried.
+  private let retries: ScopeRetries?
   /// An unretained reference to ``readers``. A reference count that all threads share would make reading
   /// threads wait for one another.
   private let readersReference: Unmanaged<ConnectionPool>?
@@ -38,9 +36,8 @@ public final class Connections: Sendable {
     self.writer = writer
     self.readers = readers
     owner = ObjectIdentifier(writer)
-    retryLimit = writer.retryLimit
     engine = "SQLite"
-    engineRetries = nil
+    retries = writer.configuration.retryLimit.map { ScopeRetries(limit: $0) }
     replicas = nil
     readersReference = readers.map(Unmanaged.passUnretained)
     writerReference = .passUnretained(writer)
@@ -62,7 +59,7 @@ public final class Connections: Sendable {
   ///   - replicas: the replicas that run reads.
   ///   - open: opens a connection.
   package init(
-    engine: String, maximum: Int, timeout: Duration, retries: EngineRetries,
+    engine: String, maximum: Int, timeout: Duration, retries: ScopeRetries,
     replicas: Replicas? = nil, open: @escaping @Sendable () throws -> Database
   ) {
     let readers = ConnectionPool(maximum: maximum, timeout: timeout, open: open)
@@ -70,8 +67,7 @@ public final class Connections: Sendable {
     self.readers = readers
     owner = readers.owner
     self.engine = engine
-    retryLimit = nil
-    engineRetries = retries
+    self.retries = retries
     self.replicas = replicas
     readersReference = .passUnretained(readers)
     writerReference = nil
@@ -136,33 +132,18 @@ public final class Connections: Sendable {
   func runOnPrimary(
     _ kind: ScopeKind, _ call: ScopeCall, _ body: (Database) throws -> Void
   ) throws {
-    guard let limit = retryLimit, isRetried(kind) else {
-      if let engineRetries, isRetried(kind) {
-        return try runRetrying(engineRetries, kind, call, body)
-      }
-      do {
-        return try runOnce(kind, call, body)
-      } catch {
-        throw DatabaseError.naming(engine, in: error)
-      }
-    }
-    var retry = Retry(limit: limit)
-    while true {
-      do {
-        return try runOnce(kind, call, body)
-      } catch {
-        let pause = try retry.pause(after: DatabaseError.naming(engine, in: error))
-        retries.add(1, ordering: .relaxed)
-        BusyHandler.sleep(pause)
-      }
+    if let retries, isRetried(kind) { return try runRetrying(retries, kind, call, body) }
+    do {
+      try runOnce(kind, call, body)
+    } catch {
+      throw DatabaseError.naming(engine, in: error)
     }
   }
 
   /// Whether a scope is retried: only if a failed one leaves nothing behind. Another engine's reads are
   /// retried too, since their connection can be lost.
   private func isRetried(_ kind: ScopeKind) -> Bool {
-    if writer == nil, case .read = kind { return true }
-    return kind.isTransaction
+    kind.isTransaction || kind.isRead && writer == nil
   }
 
   func runOnce(
@@ -244,11 +225,7 @@ public final class Connections: Sendable {
     _ kind: ScopeKind, _ call: ScopeCall,
     _ body: @escaping @Sendable (Database) throws -> T
   ) async throws -> T {
-    if kind.isRead, let replicas,
-      let value = try await replicas.run(call, notBefore: .init(), besides: self, body)
-    {
-      return value
-    }
+    if kind.isRead, replicas != nil { return try await read(notBefore: .init(), call, body) }
     return try await performOnPrimary(kind, call, body)
   }
 
@@ -256,18 +233,13 @@ public final class Connections: Sendable {
     _ kind: ScopeKind, _ call: ScopeCall,
     _ body: @escaping @Sendable (Database) throws -> T
   ) async throws -> T {
-    if let engineRetries, isRetried(kind) {
-      return try await performRetrying(engineRetries, kind, call, body)
+    if let retries, isRetried(kind) {
+      return try await performRetrying(retries, kind, call, body)
     }
-    var retry = Retry(limit: isRetried(kind) ? retryLimit : nil)
-    while true {
-      do {
-        return try await performOnce(kind, call, body)
-      } catch {
-        let pause = try retry.pause(after: DatabaseError.naming(engine, in: error))
-        retries.add(1, ordering: .relaxed)
-        try await Task.sleep(for: pause)
-      }
+    do {
+      return try await performOnce(kind, call, body)
+    } catch {
+      throw DatabaseError.naming(engine, in: error)
     }
   }
 
@@ -301,7 +273,7 @@ public final class Connections: Sendable {
   ) async -> ScopeOutcome<T> {
     let task = WaitingTask(runner.scheduler)
     return await withTaskCancellationHandler {
-      let outcome: ScopeOutcome<T>? = await briefScopes.runAtOnce(call) {
+      let outcome: ScopeOutcome<T>? = await tokenBuckets.runAtOnce(call) {
         var value: T?
         return runner.performAtOnce(task, kind, call) { value = try body($0) }?.giving(value)
       }
@@ -309,7 +281,7 @@ public final class Connections: Sendable {
       return await withTaskExecutorPreference(task) {
         if let refusal = task.refusal { return ScopeOutcome(result: .failure(refusal)) }
         let start = MonotonicClock.nanoseconds
-        defer { briefScopes.note(call, MonotonicClock.nanoseconds &- start) }
+        defer { tokenBuckets.note(call, MonotonicClock.nanoseconds &- start) }
         var value: T?
         return runner.perform(task, kind, call) { value = try body($0) }.giving(value)
       }
@@ -384,8 +356,7 @@ public final class Connections: Sendable {
 
   var statistics: AccessStatistics {
     var statistics = writer?.statistics ?? AccessStatistics()
-    statistics.retries = retries.load(ordering: .relaxed)
-    engineRetries?.describe(&statistics)
+    retries?.describe(&statistics)
     readers?.describe(&statistics)
     return statistics
   }

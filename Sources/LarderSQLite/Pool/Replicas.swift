@@ -69,24 +69,7 @@ package final class Replicas: Sendable {
     needed.withLock { $0.located == $0.unknown ? $0.position : nil }
   }
 
-  /// The position behind the commits that were noted. If it isn't known, `run` asks for it on a connection to
-  /// the primary.
-  private func committed(
-    asking run: (@escaping @Sendable (Database) throws -> LogPosition) throws -> LogPosition
-  ) throws -> LogPosition {
-    if let committed { return committed }
-    let unknown = needed.withLock { $0.unknown }
-    return found(try run(locate), behind: unknown)
-  }
-
-  /// Async variant. Suspends the task.
-  private func committed(
-    asking run: (@escaping @Sendable (Database) throws -> LogPosition) async throws -> LogPosition
-  ) async throws -> LogPosition {
-    if let committed { return committed }
-    let unknown = needed.withLock { $0.unknown }
-    return found(try await run(locate), behind: unknown)
-  }
+  private var unknown: Int { needed.withLock { $0.unknown } }
 
   private func found(_ position: LogPosition, behind unknown: Int) -> LogPosition {
     needed.withLock { needed in
@@ -107,8 +90,12 @@ package final class Replicas: Sendable {
     _ call: ScopeCall, notBefore known: LogPosition, besides primary: Connections,
     _ body: (Database) throws -> Void
   ) throws -> Bool {
-    let own = try committed { try primary.performOnPrimary(.read, call, $0) }
-    let attempt = Attempt(self, own, notBefore: known)
+    var own = committed
+    if own == nil {
+      let unknown = unknown
+      try primary.runOnPrimary(.read, call) { own = found(try locate($0), behind: unknown) }
+    }
+    let attempt = Attempt(self, own ?? LogPosition(), notBefore: known)
     while let replica = attempt.next() {
       do {
         try replica.connections.runOnce(.read, call) { db in
@@ -129,8 +116,12 @@ package final class Replicas: Sendable {
     _ call: ScopeCall, notBefore known: LogPosition, besides primary: Connections,
     _ body: @escaping @Sendable (Database) throws -> T
   ) async throws -> T? {
-    let own = try await committed { try await primary.performOnPrimary(.read, call, $0) }
-    let attempt = Attempt(self, own, notBefore: known)
+    var own = committed
+    if own == nil {
+      let unknown = unknown
+      own = found(try await primary.performOnPrimary(.read, call, locate), behind: unknown)
+    }
+    let attempt = Attempt(self, own ?? LogPosition(), notBefore: known)
     while let replica = attempt.next() {
       do {
         let value = try await replica.connections.performOnce(.read, call) { db in

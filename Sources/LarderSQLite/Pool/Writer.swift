@@ -18,7 +18,6 @@ final class Writer: ScopeRunner, @unchecked Sendable {
   let location: FileLocation?
   /// The configuration that the connection was opened with.
   var configuration: Configuration { database.configuration }
-  let retryLimit: Duration?
   let readsWaitForDurability: Bool
   /// Whether the file has a write-ahead log. Then a holder of the lock never waits for readers.
   private let hasLog: Bool
@@ -56,7 +55,6 @@ final class Writer: ScopeRunner, @unchecked Sendable {
     self.path = path
     location = try database.fileLocation()
     fileCheck = database.isReadOnly ? nil : location.flatMap { FileIdentityCheck($0) }
-    retryLimit = configuration.retryLimit
     readsWaitForDurability = configuration.readsWaitForDurability
     hasLog = configuration.journalMode == .wal
     lock = WriterLock(timeout: configuration.scopeTimeout)

@@ -52,7 +52,7 @@ struct BriefScopeTests {
     func earnTrust(_ access: any DatabaseAccess) async throws {
       repeat {
         for _ in 0..<1000 {
-          access.connections.briefScopes.note(ScopeCall(Self.label, 1), 1000)
+          access.connections.tokenBuckets.note(ScopeCall(Self.label, 1), 1000)
         }
       } while try await !isAtOnce(access)
     }
