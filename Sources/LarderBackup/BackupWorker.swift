@@ -1,6 +1,5 @@
 import CSQLite
 import Dispatch
-import FoundationEssentials
 import Glibc
 import LarderSQLite
 
@@ -52,34 +51,13 @@ final class BackupWorker: @unchecked Sendable {
   ) throws {
     self.location = location
     self.plan = plan
-    var configuration = configuration
-    configuration.journalMode = nil
-    configuration.flags.remove(.create)
-    configuration.authorizer = nil
-    configuration.statementDeadline = nil
+    var configuration = configuration.forCopying
     configuration.optimizesOnClose = false
     // A small cache suffices, since each page is read once.
     configuration.cacheSize = 1 << 20
     self.configuration = configuration
-    guard !folder.isEmpty, !folder.utf8.contains(0) else {
-      throw DatabaseError(
-        .cannotOpen, "a continuous backup needs a folder: “\(folder)” isn't a path")
-    }
-    let manager = FileManager.default
-    // The path is absolute, since the program may change its working directory.
-    let path =
-      folder.utf8.first == UInt8(ascii: "/") ? folder : manager.currentDirectoryPath + "/" + folder
-    do {
-      try manager.createDirectory(
-        atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-    } catch {
-      throw DatabaseError(.cannotOpen, "the folder \(path) can't be created: \(error)")
-    }
-    let file = location.path
-    name =
-      file.utf8.lastIndex(of: UInt8(ascii: "/")).map {
-        String(file[file.utf8.index(after: $0)...])
-      } ?? file
+    let path = try DraftFolder.make(folder, for: "a continuous backup")
+    name = FileLocation.name(at: location.path)
     // A folder that can't be written to just now is reported by each copy.
     let owner = PointOwner(of: identity, at: location, in: path)
     let isOwn = (try? owner.claim(succeeds: true)) ?? true
@@ -140,18 +118,7 @@ final class BackupWorker: @unchecked Sendable {
   }
 
   func copyNow() throws -> ContinuousBackup.Point {
-    let semaphore = DispatchSemaphore(value: 0)
-    let outcome = Lock<Result<ContinuousBackup.Point, any Error>?>(nil)
-    queue.async {
-      let result = Result { try self.copy {} }
-      outcome.withLock { $0 = result }
-      semaphore.signal()
-    }
-    semaphore.wait()
-    guard let result = outcome.withLock({ $0 }) else {
-      throw DatabaseError(.internal, "the copy has no result")
-    }
-    return try result.get()
+    try queue.sync { try copy {} }
   }
 
   func copyNow() async throws -> ContinuousBackup.Point {
@@ -312,7 +279,7 @@ final class BackupWorker: @unchecked Sendable {
     guard let kept = try? kept(), (try? owner.claim(succeeds: false)) != false else { return }
     for name in kept.dropLast(plan.count) {
       guard let text = try? name.text() else { continue }
-      for suffix in ["", "-journal", "-wal", "-shm"] { unlink("\(drafts.path)/\(text)\(suffix)") }
+      drafts.discard("\(drafts.path)/\(text)")
     }
   }
 
@@ -342,18 +309,13 @@ final class BackupWorker: @unchecked Sendable {
   }
 
   /// Waits until no copy is under way.
-  func wait() {
-    let semaphore = DispatchSemaphore(value: 0)
-    queue.async { semaphore.signal() }
-    semaphore.wait()
-  }
+  func wait() { queue.sync {} }
 }
 
 extension BackupWorker: AccessCompanion {
   func pause() {
     bar { $0.isPaused = true }
-    queue.async { self.close() }
-    wait()
+    queue.sync { close() }
   }
 
   func resume() {

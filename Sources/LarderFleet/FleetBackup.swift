@@ -103,7 +103,7 @@ private final class FleetCopies: Sendable {
 
   /// Copies a database, unless its copy is up to date.
   func copy(_ path: String, _ check: CopyCheck) throws -> FleetRun.Outcome {
-    let name = TenantFiles.name(at: path)
+    let name = FileLocation.name(at: path)
     let target = folder + "/" + name
     // The database was removed meanwhile.
     guard let before = FileState(of: path) else { return .unchanged }

@@ -1,4 +1,3 @@
-import FoundationEssentials
 import Glibc
 import Larder
 
@@ -20,48 +19,19 @@ struct TenantFiles: Sendable {
   }
 
   init(_ folder: String, _ configuration: FleetConfiguration) throws {
-    guard !folder.isEmpty, !folder.utf8.contains(0) else {
-      throw DatabaseError(.cannotOpen, "a fleet needs a folder: “\(folder)” isn't a path")
-    }
-    let manager = FileManager.default
-    // Made absolute, because the program may change its current directory.
-    let path =
-      folder.utf8.first == UInt8(ascii: "/") ? folder : manager.currentDirectoryPath + "/" + folder
-    self.folder = path
     names = try TenantFileNames(extension: configuration.fileExtension)
     self.configuration = configuration.ofEach
     migrator = configuration.migrator
     createsDatabases = configuration.createsDatabases
-    do {
-      try manager.createDirectory(
-        atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-    } catch {
-      throw DatabaseError(.cannotOpen, "the folder \(path) can't be created: \(error)")
-    }
+    self.folder = try DraftFolder.make(folder, for: "a fleet")
   }
 
   func path(of key: TenantKey) throws -> String { folder + "/" + (try names.name(of: key)) }
 
-  /// The file's name at the end of a path.
-  static func name(at path: String) -> String {
-    path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[path.utf8.index(after: $0)...]) }
-      ?? path
-  }
-
   /// The keys of all files, ordered by their bytes.
   func keys() throws -> [String] {
-    guard let listing = opendir(folder) else {
-      throw DatabaseError(.cannotOpen, "\(folder): \(String(cString: strerror(errno)))")
-    }
-    defer { closedir(listing) }
-    var keys: [TenantKey] = []
-    while let entry = readdir(listing) {
-      let name = withUnsafePointer(to: &entry.pointee.d_name) {
-        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-      }
-      if let key = names.key(of: name) { keys.append(key) }
-    }
-    return keys.map(\.text).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    try DraftFolder.names(in: folder).compactMap { names.key(of: $0)?.text }
+      .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
   }
 
   static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
@@ -163,12 +133,7 @@ struct TenantFiles: Sendable {
 
   /// Opens a database for copying it, while others may use it.
   func openForCopy(_ path: String) throws -> Database {
-    var configuration = configuration
-    configuration.journalMode = nil
-    configuration.flags.remove(.create)
-    configuration.authorizer = nil
-    configuration.statementDeadline = nil
-    return try Database(path: path, configuration: configuration)
+    try Database(path: path, configuration: configuration.forCopying)
   }
 
   /// The number of an open database's descriptors: the file, and in write-ahead mode the log and its index,

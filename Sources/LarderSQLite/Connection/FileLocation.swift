@@ -78,6 +78,12 @@ package struct FileLocation: Sendable {
     }
   }
 
+  /// The file's name at the end of a path.
+  package static func name(at path: String) -> String {
+    path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[path.utf8.index(after: $0)...]) }
+      ?? path
+  }
+
   /// The absolute form of a path, with its links and dots as they are.
   static func absolute(_ path: String) -> String {
     guard path.utf8.first != UInt8(ascii: "/"), let folder = getcwd(nil, 0) else { return path }

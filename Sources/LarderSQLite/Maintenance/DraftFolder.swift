@@ -22,6 +22,24 @@ package final class DraftFolder: @unchecked Sendable {
 
   deinit { close() }
 
+  /// Creates a folder, unless there is one, and returns its absolute path: the program may change its working
+  /// directory.
+  ///
+  /// - Parameter user: what needs the folder, for the error.
+  package static func make(_ folder: String, for user: String) throws -> String {
+    guard !folder.isEmpty, !folder.utf8.contains(0) else {
+      throw DatabaseError(.cannotOpen, "\(user) needs a folder: “\(folder)” isn't a path")
+    }
+    let path = FileLocation.absolute(folder)
+    do {
+      try FileManager.default.createDirectory(
+        atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    } catch {
+      throw DatabaseError(.cannotOpen, "the folder \(path) can't be created: \(error)")
+    }
+    return path
+  }
+
   /// The path of a new draft. Throws `ResultCode.cannotOpen` if the folder doesn't exist.
   package func draft() throws -> String {
     let name = try lockName()

@@ -15,6 +15,18 @@ public enum CopyCheck: Hashable, Sendable {
   fileprivate var pragma: String { self == .quick ? "quick_check" : "integrity_check" }
 }
 
+extension Configuration {
+  /// The settings of a connection that copies an existing file, as it is and all of it.
+  package var forCopying: Configuration {
+    var configuration = self
+    configuration.journalMode = nil
+    configuration.flags.remove(.create)
+    configuration.authorizer = nil
+    configuration.statementDeadline = nil
+    return configuration
+  }
+}
+
 extension Database {
   /// Writes a copy into a new file, syncs it, and reads all of it back. The copy is a complete file without a
   /// log beside it. It isn't removed if this throws.
@@ -51,10 +63,8 @@ extension Database {
   private func verify(
     _ path: String, _ check: CopyCheck, _ willCheck: (InterruptHandle) -> Void
   ) throws {
-    var configuration = configuration
+    var configuration = configuration.forCopying
     configuration.key = connection.key
-    configuration.authorizer = nil
-    configuration.statementDeadline = nil
     try Self.verify(path, check, configuration, willCheck)
   }
 
