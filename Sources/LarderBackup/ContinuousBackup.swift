@@ -132,7 +132,7 @@ extension DatabaseAccess {
       of: location, identity, writer.configuration, into: folder,
       .init(interval: interval.bounded, count: count, check: check, onFailure: onFailure)
     ) {
-      try DatabaseIdentity(anewOf: connections, at: location)
+      try DatabaseIdentity(of: connections, at: location, anew: true)
     }
     try connections.add(worker)
     worker.begin()

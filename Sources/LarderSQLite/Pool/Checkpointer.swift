@@ -121,12 +121,7 @@ final class Checkpointer: @unchecked Sendable {
     guard writer.redeem(turn, Self.call, within: Self.longestPatience) else { return }
     defer { writer.release() }
     guard !isClosed, groupCommit?.hasFailed != true, let database = open(),
-      (try? database.checkpoint(.passive)) != nil
-    else { return }
-    defer { readers.letIn() }
-    letInLater(within: Self.longestPatience)
-    guard readers.keepOut(within: Self.longestPatience),
-      (try? database.checkpoint(.restart)) != nil
+      (try? checkpointWithoutReaders(database, .restart, within: Self.longestPatience)) != nil
     else { return }
     next = 0
     failures = 0
@@ -140,18 +135,25 @@ final class Checkpointer: @unchecked Sendable {
       if state.logFrames - state.checkpointed < step { break }
     }
     let patience = frames < 2 * limit ? Self.patience : Self.longestPatience
-    return (try? alone(database, within: patience) { try database.checkpoint(.restart) }) != nil
+    return (try? checkpointAlone(database, .restart, within: patience)) != nil
   }
 
-  /// Calls a closure while nobody reads or writes; throws if they don't end in time. Readers wait as briefly
-  /// as possible: once nobody writes any more, a passive checkpoint moves and syncs what it can beside them.
-  private func alone<T>(
-    _ database: Database, within patience: Duration, _ body: () throws -> T
-  ) throws -> T {
+  /// Makes a checkpoint while nobody reads or writes; throws if they don't end in time.
+  private func checkpointAlone(
+    _ database: Database, _ mode: CheckpointMode, within patience: Duration
+  ) throws -> (logFrames: Int, checkpointed: Int) {
     guard (try? writer.acquire(Self.call, within: Self.patience)) != nil else {
       throw DatabaseError(.busy, "writers kept the checkpoint from running")
     }
     defer { writer.release() }
+    return try checkpointWithoutReaders(database, mode, within: patience)
+  }
+
+  /// Makes a checkpoint while nobody reads; throws if they don't end in time. The caller holds the writer
+  /// lock. Readers wait as briefly as possible: a passive checkpoint moves and syncs what it can beside them.
+  private func checkpointWithoutReaders(
+    _ database: Database, _ mode: CheckpointMode, within patience: Duration
+  ) throws -> (logFrames: Int, checkpointed: Int) {
     _ = try database.checkpoint(.passive)
     defer {
       attempts.add(1, ordering: .relaxed)
@@ -161,7 +163,7 @@ final class Checkpointer: @unchecked Sendable {
     guard readers.keepOut(within: patience) else {
       throw DatabaseError(.busy, "readers kept the checkpoint from running")
     }
-    return try body()
+    return try database.checkpoint(mode)
   }
 
   /// Lets others read again even if the disk takes its time. Then this checkpoint may be in vain.
@@ -187,9 +189,7 @@ final class Checkpointer: @unchecked Sendable {
             throw DatabaseError(.cannotOpen, "the log can't be opened")
           }
           _ = try database.checkpoint(.passive)
-          return try alone(database, within: Self.longestPatience) {
-            try database.checkpoint(mode)
-          }
+          return try checkpointAlone(database, mode, within: Self.longestPatience)
         }
       } catch let error as DatabaseError where error.isBusy && MonotonicClock.now < deadline {
         BusyHandler.sleep(.milliseconds(10))
@@ -199,25 +199,21 @@ final class Checkpointer: @unchecked Sendable {
 
   /// Calls a closure on the worker, and waits for it until little after a deadline, since the disk may not
   /// answer.
-  private func runOnWorker<T: Sendable>(
-    until deadline: Duration, _ body: @escaping @Sendable () throws -> T
-  ) throws -> T {
-    let outcome = Lock<Result<T, any Error>?>(nil)
-    let isGivenUp = Lock(false)
-    let group = DispatchGroup()
-    group.enter()
-    worker.async {
-      if !isGivenUp.withLock({ $0 }) {
-        let result = Result { try body() }
-        outcome.withLock { $0 = result }
-      }
-      group.leave()
+  private func runOnWorker(
+    until deadline: Duration,
+    _ body: @escaping @Sendable () throws -> (logFrames: Int, checkpointed: Int)
+  ) throws -> (logFrames: Int, checkpointed: Int) {
+    let outcome = Lock<Result<(logFrames: Int, checkpointed: Int), any Error>?>(nil)
+    let work = DispatchWorkItem {
+      let result = Result { try body() }
+      outcome.withLock { $0 = result }
     }
+    worker.async(execute: work)
     let limit = max(.zero, deadline - MonotonicClock.now) + .milliseconds(500)
-    guard group.wait(timeout: .now() + limit.dispatchInterval) == .success,
+    guard work.wait(timeout: .now() + limit.dispatchInterval) == .success,
       let result = outcome.withLock({ $0 })
     else {
-      isGivenUp.withLock { $0 = true }
+      work.cancel()
       throw DatabaseError(
         .busyTimeout, "the checkpoint still waits for the disk, or for another checkpoint")
     }

@@ -7,11 +7,9 @@ final class Closing: Sendable {
   private let outcome = Lock<Result<Void, any Error>?>(nil)
 
   init(_ body: @escaping @Sendable () throws -> Void) {
-    group.enter()
-    DispatchQueue(label: "larder.close").async { [self] in
+    DispatchQueue(label: "larder.close").async(group: group) { [outcome] in
       let result = Result { try body() }
       outcome.withLock { $0 = result }
-      group.leave()
     }
   }
 

@@ -33,49 +33,37 @@ package struct DatabaseIdentity: Hashable, Sendable {
   ///
   /// Throws what a transaction throws. A read-only connection that finds none makes one from the file's
   /// place.
-  package init(of connections: Connections, at location: FileLocation) throws {
+  ///
+  /// - Parameter anew: whether it gets another one, since another database has the same.
+  package init(
+    of connections: Connections, at location: FileLocation, anew: Bool = false
+  ) throws {
     let file = Self.description(of: location.identity)
     let call = ScopeCall("backup(every:to:)")
-    let found = try connections.performSeldom(.read, call) { try Self.entry(in: $0) }
+    let found = anew ? nil : try connections.performSeldom(.read, call) { try Self.entry(in: $0) }
     if let found, found.path.isSame(as: location.path), found.file == file {
       text = found.text
     } else if connections.writer?.configuration.readOnly == true {
       text = found?.text ?? Self.hash(location.path + "\n" + file)
     } else {
       text = try connections.performSeldom(.transaction(.immediate), call) {
-        try Self.establish(in: $0, at: location, file)
+        try Self.establish(in: $0, at: location, file, anew)
       }
-    }
-  }
-
-  /// Gives a queue's or pool's database another identity, since another database has the same. On a read-only
-  /// connection, it is made from the file's place.
-  package init(anewOf connections: Connections, at location: FileLocation) throws {
-    let file = Self.description(of: location.identity)
-    guard connections.writer?.configuration.readOnly != true else {
-      text = Self.hash(location.path + "\n" + file)
-      return
-    }
-    let call = ScopeCall("backup(every:to:)")
-    text = try connections.performSeldom(.transaction(.immediate), call) {
-      try Self.establish(in: $0, at: location, file, anew: true)
     }
   }
 
   /// Returns the present identity, or a new one if there is none or if it belongs to a file that is still in
   /// its place. Called in a transaction.
   private static func establish(
-    in db: Database, at location: FileLocation, _ file: String, anew: Bool = false
+    in db: Database, at location: FileLocation, _ file: String, _ anew: Bool
   ) throws -> String {
-    let found = try entry(in: db)
-    let isCopy =
-      found.map {
-        !$0.path.isSame(as: location.path)
-          && description(of: FileLocation.Identity(ofFileAt: $0.path)) == $0.file
-      } ?? true
-    let text =
-      isCopy || anew
-      ? digits(.random(in: .min ... .max)) : found?.text ?? digits(.random(in: .min ... .max))
+    var found = anew ? nil : try entry(in: db)
+    if let original = found, !original.path.isSame(as: location.path),
+      description(of: FileLocation.Identity(ofFileAt: original.path)) == original.file
+    {
+      found = nil
+    }
+    let text = found?.text ?? digits(.random(in: .min ... .max))
     let quoted = [text, location.path, file].map { $0.quoted(by: UInt8(ascii: "'")) }
     try run(
       """
