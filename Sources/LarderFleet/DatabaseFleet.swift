@@ -61,9 +61,7 @@ public final class DatabaseFleet: Sendable {
   /// - Throws: ``FleetError`` for an invalid key, and what opening and migrating throw.
   @discardableResult
   public func create(_ key: String) throws -> Bool {
-    let isNew = try tenants.withDescriptors { try files.create(path(of: key)) }
-    // A database that is open under this key is a file that was removed behind the fleet's back.
-    if isNew { try tenants.forget(key) }
+    let isNew = try createFile(key)
     try withDatabase(key) { _ in }
     return isNew
   }
@@ -71,10 +69,16 @@ public final class DatabaseFleet: Sendable {
   /// Async variant.
   @discardableResult
   public func create(_ key: String) async throws -> Bool {
-    let isNew = try tenants.withDescriptors { try files.create(path(of: key)) }
-    if isNew { try tenants.forget(key) }
+    let isNew = try createFile(key)
     let (tenant, _) = try await tenants.acquire(key, for: .scope)
     tenants.release(tenant)
+    return isNew
+  }
+
+  private func createFile(_ key: String) throws -> Bool {
+    let isNew = try tenants.withDescriptors { try files.create(path(of: key)) }
+    // A database that is open under this key is a file that was removed behind the fleet's back.
+    if isNew { try tenants.forget(key) }
     return isNew
   }
 

@@ -81,7 +81,8 @@ private final class FleetCopies: Sendable {
     var configuration = FleetConfiguration()
     configuration.fileExtension = fleet.configuration.fileExtension
     self.folder = try TenantFiles(folder, configuration).folder
-    guard FileState(of: self.folder)?.isSameFile(as: FileState(of: fleet.folder)) != true else {
+    let identity = FileLocation.Identity(ofFileAt: self.folder)
+    guard identity == nil || identity != FileLocation.Identity(ofFileAt: fleet.folder) else {
       throw DatabaseError(.misuse, "the copies can't be in the fleet's own folder, \(folder)")
     }
     drafts = Lock(DraftFolder(self.folder))
@@ -145,26 +146,16 @@ private final class FleetCopies: Sendable {
 /// The metadata that tell whether a file has changed: its identity, its size, and its change time (ctime),
 /// which programs can't set as they please.
 private struct FileState: Equatable {
-  private let device: UInt
-  private let inode: UInt
   private let size: Int
-  private let changed: (seconds: Int, nanoseconds: Int)
+  private let seconds: Int
+  let text: String
 
   init?(of path: String) {
     var status = stat()
     guard stat(path, &status) == 0 else { return nil }
-    device = UInt(status.st_dev)
-    inode = UInt(status.st_ino)
     size = Int(status.st_size)
-    changed = (status.st_ctim.tv_sec, status.st_ctim.tv_nsec)
-  }
-
-  static func == (one: FileState, other: FileState) -> Bool { one.text == other.text }
-
-  var text: String { "\(device) \(inode) \(size) \(changed.seconds).\(changed.nanoseconds)" }
-
-  func isSameFile(as other: FileState?) -> Bool {
-    device == other?.device && inode == other?.inode
+    seconds = status.st_ctim.tv_sec
+    text = "\(status.st_dev) \(status.st_ino) \(size) \(seconds).\(status.st_ctim.tv_nsec)"
   }
 
   /// Whether a further change would show in the change time: its resolution is milliseconds, on some file
@@ -172,7 +163,7 @@ private struct FileState: Equatable {
   var isSettled: Bool {
     var now = timespec()
     clock_gettime(CLOCK_REALTIME, &now)
-    return changed.seconds + 2 < now.tv_sec
+    return seconds + 2 < now.tv_sec
   }
 
   /// Whether a log or journal beside a file isn't empty, and so may contain what the file lacks.

@@ -95,10 +95,7 @@ struct FleetState {
   private mutating func use(_ tenant: Tenant, for waiter: TenantWaiter) {
     if tenant.isListed { idle.remove(tenant) }
     tenant.users += 1
-    switch waiter.use {
-    case .scope: tenant.isKept = true
-    case .migration, .removal: break
-    }
+    if waiter.use == .scope { tenant.isKept = true }
     waiter.tenant = nil
   }
 
@@ -137,7 +134,7 @@ struct FleetState {
   /// removed for it: a removal that has thrown must not remove anything.
   mutating func refuse(_ waiter: TenantWaiter, _ error: any Error) -> Bool {
     guard let tenant = waiter.tenant, waiter.outcome == nil else { return false }
-    if case .removal = waiter.use, tenant.losesFiles { return false }
+    if waiter.use == .removal, tenant.losesFiles { return false }
     tenant.waiting.removeAll { $0 === waiter }
     tenant.removing.removeAll { $0 === waiter }
     tell(waiter, .failure(error))
@@ -207,16 +204,19 @@ struct FleetState {
   }
 
   /// Notes that a tenant was closed, or couldn't be and is still open.
-  mutating func hasClosed(_ tenant: Tenant, _ failure: (queue: DatabaseQueue, error: any Error)?) {
+  mutating func hasClosed(
+    _ tenant: Tenant, _ queue: DatabaseQueue, _ result: Result<Void, any Error>
+  ) {
     closing -= 1
-    if let (queue, error) = failure {
-      tenant.phase = .open(queue)
-      tenant.isKept = true
-      ending?.failure = error
-    } else {
+    switch result {
+    case .success:
       places -= 1
       tenant.phase = .closed
       tenant.isKept = false
+    case .failure(let error):
+      tenant.phase = .open(queue)
+      tenant.isKept = true
+      ending?.failure = error
     }
     settle(tenant)
   }
@@ -230,12 +230,13 @@ struct FleetState {
 
   /// Notes that a tenant's files were removed, or couldn't be. If all who waited for the check have given up
   /// meanwhile, nothing was removed, and those that came later get a check of their own.
-  mutating func hasRemoved(_ tenant: Tenant, _ error: (any Error)?) {
+  mutating func hasRemoved(_ tenant: Tenant, _ result: Result<Void, any Error>) {
     tenant.phase = .closed
-    let told = tenant.removing.filter { tenant.losesFiles || error != nil && $0.isChecked }
+    let hasFailed = if case .failure = result { true } else { false }
+    let told = tenant.removing.filter { tenant.losesFiles || hasFailed && $0.isChecked }
     tenant.losesFiles = false
     tenant.removing.removeAll { waiter in told.contains { $0 === waiter } }
-    for waiter in told { tell(waiter, error.map { .failure($0) } ?? .success(nil)) }
+    for waiter in told { tell(waiter, result.map { nil }) }
     settle(tenant)
   }
 

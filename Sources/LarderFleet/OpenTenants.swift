@@ -25,18 +25,13 @@ final class OpenTenants: Sendable {
 
   init(_ files: TenantFiles, _ configuration: FleetConfiguration) {
     self.files = files
-    timeout = Self.bounded(configuration.database.scopeTimeout)
-    idleTime = Self.bounded(configuration.idleTime)
+    timeout = configuration.database.scopeTimeout.bounded
+    idleTime = configuration.idleTime.bounded
     state = Lock(
       State(
         fleet: FleetState(
           maximum: max(1, configuration.maximumOpen),
           createsDatabases: configuration.createsDatabases)))
-  }
-
-  /// The time, but at least zero and at most a century, so that sums can't overflow.
-  private static func bounded(_ time: Duration) -> Duration {
-    min(max(time, .zero), .seconds(100 * 366 * 86_400))
   }
 
   /// Changes the state, then runs the actions that follow from that.
@@ -87,12 +82,7 @@ final class OpenTenants: Sendable {
 
   private func close(_ tenant: Tenant, _ queue: DatabaseQueue) {
     let outcome = Result { try queue.close() }
-    _ = try? change { fleet in
-      switch outcome {
-      case .success: fleet.hasClosed(tenant, nil)
-      case .failure(let error): fleet.hasClosed(tenant, (queue, error))
-      }
-    }
+    _ = try? change { $0.hasClosed(tenant, queue, outcome) }
   }
 
   /// - Parameter start: when the last of the callers began to wait, who wait for the scope timeout.
@@ -102,13 +92,7 @@ final class OpenTenants: Sendable {
         tenant.path, patience: max(.zero, start + timeout - MonotonicClock.now))
       if try change({ $0.beginsRemoval(tenant) }) { try files.remove(tenant.path) }
     }
-    _ = try? change { fleet in
-      if case .failure(let error) = outcome {
-        fleet.hasRemoved(tenant, error)
-      } else {
-        fleet.hasRemoved(tenant, nil)
-      }
-    }
+    _ = try? change { $0.hasRemoved(tenant, outcome) }
   }
 
   // MARK: Threads
@@ -120,7 +104,7 @@ final class OpenTenants: Sendable {
       try $0.join(waiter, TenantKey(key), path: files.path(of:))
     }
     if let queue { return (tenant, queue) }
-    while waiter.semaphore?.wait(timeout: .now() + left(for: waiter).dispatchTime) == .timedOut {
+    while waiter.semaphore?.wait(timeout: .now() + left(for: waiter).dispatchInterval) == .timedOut {
       let isRefused = try change { fleet in
         guard waiter.outcome != nil || waiter.isLate(at: MonotonicClock.now, after: timeout) else {
           return false
@@ -259,7 +243,7 @@ final class OpenTenants: Sendable {
   }
 
   private func later(_ time: Duration, _ body: @escaping @Sendable (OpenTenants) -> Void) {
-    DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + time.dispatchTime) {
+    DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + time.dispatchInterval) {
       [weak self] in
       if let self { body(self) }
     }
@@ -271,7 +255,7 @@ final class OpenTenants: Sendable {
   func close() throws {
     let semaphore = DispatchSemaphore(value: 0)
     guard try change({ try $0.beginEnding(semaphore) }) else { return }
-    _ = semaphore.wait(timeout: .now() + timeout.dispatchTime)
+    _ = semaphore.wait(timeout: .now() + timeout.dispatchInterval)
     if let error = try change({ $0.finishEnding(timeout) }) { throw error }
   }
 
@@ -288,8 +272,4 @@ final class OpenTenants: Sendable {
     statistics.descriptors = statistics.open * files.descriptorsOfEach
     return statistics
   }
-}
-
-extension Duration {
-  fileprivate var dispatchTime: DispatchTimeInterval { .nanoseconds(min(inNanoseconds, Int(3e18))) }
 }

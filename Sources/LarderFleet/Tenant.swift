@@ -133,7 +133,7 @@ final class TenantWaiter: @unchecked Sendable {
   }
 
   /// Whether a file may be created for this waiter.
-  var creates: Bool { if case .scope = use { true } else { false } }
+  var creates: Bool { use == .scope }
 
   /// Whether it has waited too long. A migration may take its time once it has begun.
   func isLate(at time: Duration, after timeout: Duration) -> Bool {
@@ -142,7 +142,7 @@ final class TenantWaiter: @unchecked Sendable {
   }
 
   /// Whether it waits as long as it takes to open the tenant.
-  var isPatient: Bool { if case .migration = use { true } else { false } }
+  var isPatient: Bool { use == .migration }
 
   /// Resumes the thread or task, which has its outcome.
   func wake() {

@@ -26,7 +26,7 @@ package struct FileLocation: Sendable {
     }
 
     /// The identity of the file at a path, or nil if there is none.
-    init?(ofFileAt path: UnsafePointer<CChar>) {
+    package init?(ofFileAt path: UnsafePointer<CChar>) {
       var status = stat()
       guard stat(path, &status) == 0 else { return nil }
       self.init(status)
