@@ -141,21 +141,20 @@ final class BackupWorker: @unchecked Sendable {
 
   /// Makes a copy, unless nothing has changed since the last one.
   ///
-  /// - Parameter check: throws if the caller doesn't want the copy any more.
-  private func copy(_ check: () throws -> Void) throws -> ContinuousBackup.Point {
+  /// - Parameter checkCaller: throws if the caller doesn't want the copy any more.
+  private func copy(_ checkCaller: () throws -> Void) throws -> ContinuousBackup.Point {
+    func check() throws {
+      guard !isBarred else { throw DatabaseError(.misuse, "the continuous backup has ended") }
+      try checkCaller()
+    }
     do {
-      try checkOpen()
       try check()
-      let point = try copyIfChanged {
-        try checkOpen()
-        try check()
-      }
+      let point = try copyIfChanged(check)
       state.withLock { $0.statistics.lastError = nil }
       return point
     } catch {
       // The connection may be at fault.
       close()
-      try checkOpen()
       try check()
       state.withLock { state in
         state.statistics.failures += 1
@@ -163,10 +162,6 @@ final class BackupWorker: @unchecked Sendable {
       }
       throw error
     }
-  }
-
-  private func checkOpen() throws {
-    guard !isBarred else { throw DatabaseError(.misuse, "the continuous backup has ended") }
   }
 
   private func copyIfChanged(_ check: () throws -> Void) throws -> ContinuousBackup.Point {

@@ -8,6 +8,14 @@ struct WaitQueue {
   private var taskCount = 0
   /// Whether a sweep for tasks that have waited too long is scheduled.
   private(set) var isSwept = false
+  private var figures = AccessStatistics()
+
+  /// The statistics of the waits.
+  var statistics: AccessStatistics {
+    var statistics = figures
+    statistics.waiting = count
+    return statistics
+  }
 
   var isEmpty: Bool { first == nil }
 
@@ -18,6 +26,7 @@ struct WaitQueue {
     if let last { last.next = scope } else { first = scope }
     last = scope
     count += 1
+    figures.mostWaiting = max(figures.mostWaiting, count)
     if scope.asTask == nil { return false }
     taskCount += 1
     defer { isSwept = true }
@@ -33,10 +42,9 @@ struct WaitQueue {
     count += 1
   }
 
-  mutating func popFirst() -> WaitingScope? {
-    guard let first else { return nil }
-    remove(first)
-    return first
+  /// Notes that a scope which has left the queue has what it waited for.
+  mutating func noteSuccess(of scope: WaitingScope, at time: Duration) {
+    figures.noteWait(time - scope.start)
   }
 
   /// Removes a scope, wherever it stands. It must be in this queue.

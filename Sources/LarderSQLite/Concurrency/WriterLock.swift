@@ -30,8 +30,6 @@ final class WriterLock: @unchecked Sendable {
     var lastHandOff = Duration.zero
     /// The holder that was last seen, and a time since which it has had the lock at least.
     var seen: (holder: UInt, since: Duration) = (0, .zero)
-    /// The statistics of the waits.
-    var figures = AccessStatistics()
   }
 
   private static let free: UInt32 = 0
@@ -121,7 +119,6 @@ final class WriterLock: @unchecked Sendable {
       let holder = holderNumber.load(ordering: .relaxed)
       if queue.seen.holder != holder { queue.seen = (holder, waiter.start) }
       if queue.waiting.append(waiter) { sweepLater() }
-      queue.figures.mostWaiting = max(queue.figures.mostWaiting, queue.waiting.count)
       return false
     }
   }
@@ -200,7 +197,7 @@ final class WriterLock: @unchecked Sendable {
     queue.lastHandOff = now
     // The holder increments the number.
     queue.seen = (holderNumber.load(ordering: .relaxed) &+ 1, now)
-    queue.figures.noteWait(now - waiter.start)
+    queue.waiting.noteSuccess(of: waiter, at: now)
   }
 
   /// Releases the lock, for the first in the queue or for a faster thread.
@@ -285,14 +282,8 @@ final class WriterLock: @unchecked Sendable {
     return DatabaseError(.busyTimeout, text)
   }
 
-  /// The statistics of the waits, and the number of waiting scopes.
-  var figures: AccessStatistics {
-    queue.withLock { queue in
-      var figures = queue.figures
-      figures.waiting = queue.waiting.count
-      return figures
-    }
-  }
+  /// The statistics of the waits.
+  var statistics: AccessStatistics { queue.withLock { $0.waiting.statistics } }
 }
 
 extension WriterLock: TaskScheduler {

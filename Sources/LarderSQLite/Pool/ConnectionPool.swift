@@ -43,47 +43,42 @@ final class ConnectionPool: ScopeRunner, @unchecked Sendable {
 
   struct Queue {
     var waiting = WaitQueue()
-    /// The statistics of the waits.
-    var figures = AccessStatistics()
     /// The semaphores of threads that wait until nobody reads.
     var idling: [DispatchSemaphore] = []
   }
 
-  init(beside writer: Writer, configuration: Configuration) {
-    self.writer = writer
-    owner = ObjectIdentifier(writer)
+  convenience init(beside writer: Writer, configuration: Configuration) {
     let location = writer.location
-    path = location?.path ?? ""
     var configuration = configuration
     configuration.readOnly = true
-    opening = { [configuration] in
+    self.init(
+      beside: writer, maximum: configuration.maximumReaders, timeout: configuration.scopeTimeout
+    ) { [configuration] in
       guard let location else {
         throw DatabaseError(.cannotOpen, "only a database in a file can have readers")
       }
       return try Database(at: location, configuration: configuration)
     }
-    canWrite = false
-    timeout = configuration.scopeTimeout.bounded
-    readers = (0..<max(1, configuration.maximumReaders)).map { _ in PooledConnection() }
-    references = .allocate(capacity: readers.count)
-    _ = references.initialize(from: readers.map(Unmanaged.passUnretained))
   }
 
-  /// Creates a pool of connections that each read and write.
-  init(maximum: Int, timeout: Duration, open: @escaping @Sendable () throws -> Database) {
+  /// - Parameter writer: nil if each connection reads and writes.
+  init(
+    beside writer: Writer? = nil, maximum: Int, timeout: Duration,
+    open: @escaping @Sendable () throws -> Database
+  ) {
+    self.writer = writer
+    path = writer?.location?.path ?? ""
+    canWrite = writer == nil
     opening = open
-    path = ""
-    canWrite = true
     self.timeout = timeout.bounded
     readers = (0..<max(1, maximum)).map { _ in PooledConnection() }
-    owner = ObjectIdentifier(readers[0])
+    owner = writer.map { ObjectIdentifier($0) } ?? ObjectIdentifier(readers[0])
     references = .allocate(capacity: readers.count)
     _ = references.initialize(from: readers.map(Unmanaged.passUnretained))
   }
 
   deinit { references.deallocate() }
 
-  /// The maximum number of readers.
   var maximum: Int { readers.count }
 
   /// Interrupts the running statements of all readers.
@@ -242,7 +237,6 @@ final class ConnectionPool: ScopeRunner, @unchecked Sendable {
         return reader
       }
       if queue.waiting.append(waiter) { sweepLater() }
-      queue.figures.mostWaiting = max(queue.figures.mostWaiting, queue.waiting.count)
       return nil
     }
   }
@@ -301,7 +295,7 @@ final class ConnectionPool: ScopeRunner, @unchecked Sendable {
       if !isBarred(by: Self.gated) {
         while let first = queue.waiting.first, let reader = take(PooledConnection.idle) {
           queue.waiting.remove(first)
-          queue.figures.noteWait(MonotonicClock.now - first.start)
+          queue.waiting.noteSuccess(of: first, at: MonotonicClock.now)
           first.reader = reader
           (first as? WaitingThread)?.tell(.granted)
           served.append(first)

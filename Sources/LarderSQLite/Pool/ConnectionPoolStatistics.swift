@@ -3,22 +3,16 @@ import CSQLite
 // The readers' part of a pool's statistics.
 
 extension ConnectionPool {
-  /// Fills in the readers' part of the statistics.
   func describe(_ statistics: inout AccessStatistics) {
+    if canWrite {
+      statistics = queue.withLock { $0.waiting.statistics }
+      statistics.transactions = transactions.load(ordering: .relaxed)
+      statistics.timeInCommit = .nanoseconds(timeInCommit.load(ordering: .relaxed))
+    }
     let states = readers.map { $0.state.load(ordering: .relaxed) }
     statistics.busyReaders = states.count { $0 == PooledConnection.busy }
     statistics.idleReaders = states.count { $0 == PooledConnection.idle }
     statistics.oldestReaderAge = oldestAge
-    if canWrite {
-      statistics.transactions = transactions.load(ordering: .relaxed)
-      statistics.timeInCommit = .nanoseconds(timeInCommit.load(ordering: .relaxed))
-      let (waiting, figures) = queue.withLock { ($0.waiting.count, $0.figures) }
-      statistics.waiting = waiting
-      statistics.mostWaiting = figures.mostWaiting
-      statistics.waits = figures.waits
-      statistics.waited = figures.waited
-      statistics.longestWait = figures.longestWait
-    }
   }
 
   /// The number of callers that wait for a reader.

@@ -356,8 +356,8 @@ public final class Connections: Sendable {
 
   var statistics: AccessStatistics {
     var statistics = writer?.statistics ?? AccessStatistics()
-    retries?.describe(&statistics)
     readers?.describe(&statistics)
+    retries?.describe(&statistics)
     return statistics
   }
 }

@@ -328,7 +328,7 @@ final class Writer: ScopeRunner, @unchecked Sendable {
 
   /// The writer's part of the statistics.
   var statistics: AccessStatistics {
-    var statistics = lock.figures
+    var statistics = lock.statistics
     statistics.transactions = transactions.load(ordering: .relaxed)
     statistics.timeInCommit = .nanoseconds(
       database.connection.timeInCommit.load(ordering: .relaxed))
