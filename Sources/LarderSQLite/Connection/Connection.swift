@@ -120,43 +120,28 @@ final class Connection {
   /// The thread that may use the connection; the largest number stands for any.
   private let owner = Atomic<UInt>(UInt.max)
 
+  /// - Parameter engine: the connection of another engine, if there is no handle.
   init(
-    handle: OpaquePointer, isPrivate: Bool, busyTimeout: Duration, dateFormat: DateFormat,
-    reporting: Reporting
+    _ handle: OpaquePointer?, engine: (any EngineConnection)? = nil, isPrivate: Bool = false,
+    busyTimeout: Duration, dateFormat: DateFormat, reporting: Reporting
   ) {
     self.handle = handle
-    engine = nil
+    self.engine = engine
     self.isPrivate = isPrivate
     measuresCommits = !isPrivate
     self.dateFormat = dateFormat
     self.reporting = reporting
     measures = reporting.trace != nil
-    interruptHandle = InterruptHandle(handle)
+    interruptHandle = engine?.interrupts ?? InterruptHandle(handle)
     busyHandler = BusyHandler(
       timeout: busyTimeout, interrupts: interruptHandle, deadlines: deadlines)
     knownSchema.connection = self
+    if engine != nil { knownSchema.ignoreAll() }
+    guard let handle else { return }
     busyHandler.isCancelled = { [unowned self] in reasons.contains(.cancellation) }
     busyHandler.install(on: handle)
     autocheckpoint = Self.text("PRAGMA wal_autocheckpoint", on: handle).flatMap { Int($0) } ?? 1000
     if !isPrivate { installLogHook(on: handle) }
-  }
-
-  /// Makes a connection of another engine.
-  init(
-    engine: any EngineConnection, busyTimeout: Duration, dateFormat: DateFormat,
-    reporting: Reporting
-  ) {
-    self.engine = engine
-    isPrivate = false
-    measuresCommits = true
-    self.dateFormat = dateFormat
-    self.reporting = reporting
-    measures = reporting.trace != nil
-    interruptHandle = engine.interrupts
-    busyHandler = BusyHandler(
-      timeout: busyTimeout, interrupts: interruptHandle, deadlines: deadlines)
-    knownSchema.connection = self
-    knownSchema.ignoreAll()
   }
 
   private func noteFollowers() {

@@ -19,7 +19,7 @@ public final class InterruptHandle: Sendable {
   /// The number of interrupts that were requested.
   var count: Int { counter.load(ordering: .relaxed) }
 
-  init(_ handle: OpaquePointer) {
+  init(_ handle: OpaquePointer?) {
     address = Mutex(UInt(bitPattern: handle))
     stop = {}
   }

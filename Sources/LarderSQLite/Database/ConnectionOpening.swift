@@ -33,9 +33,8 @@ enum ConnectionOpening {
     let leftover =
       leavesNothing ? LeftoverLog(of: handle, vfs: vfs, key: configuration.key) : nil
     let connection = Connection(
-      handle: handle, isPrivate: path?.isEmpty ?? true, busyTimeout: configuration.busyTimeout,
-      dateFormat: configuration.dateFormat,
-      reporting: Reporting(configuration))
+      handle, isPrivate: path?.isEmpty ?? true, busyTimeout: configuration.busyTimeout,
+      dateFormat: configuration.dateFormat, reporting: Reporting(configuration))
     connection.leftover = leftover
     if let key = configuration.key {
       EncryptionKey.silenceCipher

@@ -40,10 +40,9 @@ extension Database {
   ) {
     self.init(
       connection: Connection(
-        engine: engine, busyTimeout: configuration.busyTimeout,
+        nil, engine: engine, busyTimeout: configuration.busyTimeout,
         dateFormat: configuration.dateFormat, reporting: Reporting(configuration)),
-      path: path,
-      configuration: configuration)
+      path: path, configuration: configuration)
     statementDeadline = configuration.statementDeadline
   }
 
