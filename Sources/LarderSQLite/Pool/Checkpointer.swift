@@ -237,18 +237,12 @@ final class Checkpointer: @unchecked Sendable {
     return database
   }
 
-  /// Closes the connection until the next checkpoint.
-  func release() {
+  /// Waits for a running checkpoint, and closes the connection.
+  ///
+  /// - Parameter makesNoMore: whether that is final; if not, the next checkpoint opens it anew.
+  func close(makesNoMore: Bool) {
     worker.sync {
-      database?.closeEverything()
-      database = nil
-    }
-  }
-
-  /// Waits for a running checkpoint, and makes no more.
-  func close() {
-    worker.sync {
-      isClosed = true
+      if makesNoMore { isClosed = true }
       database?.closeEverything()
       database = nil
     }

@@ -81,7 +81,6 @@ final class ConnectionPool: ScopeRunner, @unchecked Sendable {
 
   var maximum: Int { readers.count }
 
-  /// Interrupts the running statements of all readers.
   func interrupt() {
     for reader in readers { reader.interrupts.withLock { $0 }?.interrupt() }
   }
@@ -121,15 +120,13 @@ final class ConnectionPool: ScopeRunner, @unchecked Sendable {
   /// Notes what this thread holds while a body runs.
   @inline(__always)
   private func enter(_ kind: ScopeKind, _ body: () throws -> Void) throws {
-    guard canWrite else { return try EnteredScope.run(owner, .reader, body) }
-    if kind.isRead { return try EnteredScope.run(owner, .reader, body) }
+    guard canWrite, !kind.isRead else { return try EnteredScope.run(owner, .reader, body) }
     transactions.add(1, ordering: .relaxed)
     try EnteredScope.run(owner, .serverConnection, body)
   }
 
   var scheduler: any TaskScheduler { self }
 
-  /// Runs the body of a task that was given a reader.
   func perform(
     _ task: WaitingTask, _ kind: ScopeKind, _ call: ScopeCall, _ body: (Database) throws -> Void
   ) -> ScopeOutcome<Void> {

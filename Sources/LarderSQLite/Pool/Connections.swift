@@ -80,7 +80,7 @@ public final class Connections: Sendable {
     if isOfThisProcess { moveWatcher?.stop() }
     for companion in companions.withLock({ $0.list }) { companion.abandon() }
     readers?.abandon()
-    writer?.checkpointer?.close()
+    writer?.checkpointer?.close(makesNoMore: true)
   }
 
   // MARK: Threads
@@ -101,8 +101,8 @@ public final class Connections: Sendable {
     return moved
   }
 
-  /// Variant for the module's own scopes, which are few. Not optimized: for each closure the compiler would
-  /// specialize all that a scope runs through, 24 kB.
+  /// Variant for the module's own few scopes. Not optimized: for each closure the compiler would specialize
+  /// all that a scope runs through, 24 kB.
   @_optimize(none)
   package func performSeldom<T>(
     _ kind: ScopeKind, _ call: ScopeCall, _ body: (Database) throws -> T
@@ -265,8 +265,7 @@ public final class Connections: Sendable {
     return try outcome.result.get()
   }
 
-  /// Runs a task's scope on this thread if it is brief and waits for nothing, else on the thread that the
-  /// scheduler chooses.
+  /// Runs a task's scope on this thread if it is brief and waits for nothing, else on the scheduler's.
   private func run<T: Sendable>(
     by runner: some ScopeRunner, _ kind: ScopeKind, _ call: ScopeCall,
     _ body: @escaping @Sendable (Database) throws -> T
@@ -305,7 +304,7 @@ public final class Connections: Sendable {
   /// content restored.
   package var isOutdated: Bool { writer?.isOutdated.load(ordering: .relaxed) ?? false }
 
-  /// Opens a connection if none is open yet. Throws without a retry if that fails.
+  /// Opens a connection if none is open yet, without retries.
   package func connect() throws {
     try runOnce(.plain, ScopeCall("connect()")) { _ in }
   }

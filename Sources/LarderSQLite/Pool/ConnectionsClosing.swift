@@ -65,7 +65,7 @@ extension Connections {
         .busy, "the writer needs the file for itself, but reads are still running")
     }
     readers?.releaseIdle()
-    writer?.checkpointer?.release()
+    writer?.checkpointer?.close(makesNoMore: false)
     for companion in companions.withLock({ $0.list }) { companion.pause() }
   }
 

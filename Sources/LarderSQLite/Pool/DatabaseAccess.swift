@@ -120,9 +120,7 @@ extension DatabaseAccess {
 }
 
 extension DatabaseAccess {
-  /// Async variant. Suspends the task; cancelling it interrupts the closure's statement.
-  ///
-  /// - Throws: `CancellationError` too, if the task is cancelled.
+  /// Async variant. Cancelling the task interrupts the closure's statement, and throws `CancellationError`.
   @discardableResult
   public func inDatabase<T: Sendable>(
     label: StaticString = #function, line: UInt = #line,
@@ -131,9 +129,7 @@ extension DatabaseAccess {
     try await connections.perform(.plain, ScopeCall(label, line), body)
   }
 
-  /// Async variant. Suspends the task; cancelling it rolls back.
-  ///
-  /// - Throws: `CancellationError` too, if the task is cancelled.
+  /// Async variant. Cancelling the task rolls back, and throws `CancellationError`.
   @discardableResult
   public func inTransaction<T: Sendable>(
     label: StaticString = #function, line: UInt = #line,
@@ -142,9 +138,7 @@ extension DatabaseAccess {
     try await connections.perform(.transaction(.immediate), ScopeCall(label, line), body)
   }
 
-  /// Async variant. Suspends the task; cancelling it rolls back.
-  ///
-  /// - Throws: `CancellationError` too, if the task is cancelled.
+  /// Async variant. Cancelling the task rolls back, and throws `CancellationError`.
   @discardableResult
   public func inTransaction<T: Sendable>(
     _ kind: TransactionKind, label: StaticString = #function, line: UInt = #line,
@@ -153,9 +147,7 @@ extension DatabaseAccess {
     try await connections.perform(.transaction(kind), ScopeCall(label, line), body)
   }
 
-  /// Async variant. Suspends the task; cancelling it rolls back.
-  ///
-  /// - Throws: `CancellationError` too, if the task is cancelled.
+  /// Async variant. Cancelling the task rolls back, and throws `CancellationError`.
   @discardableResult
   public func inSavepoint<T: Sendable>(
     label: StaticString = #function, line: UInt = #line,
@@ -164,9 +156,7 @@ extension DatabaseAccess {
     try await connections.perform(.savepoint, ScopeCall(label, line)) { try $0.inSavepoint(body) }
   }
 
-  /// Async variant. Suspends the task; cancelling it interrupts the read.
-  ///
-  /// - Throws: `CancellationError` too, if the task is cancelled.
+  /// Async variant. Cancelling the task interrupts the read, and throws `CancellationError`.
   public func read<T: Sendable>(
     label: StaticString = #function, line: UInt = #line,
     _ body: @escaping @Sendable (Database) throws -> T
@@ -174,10 +164,7 @@ extension DatabaseAccess {
     try await connections.perform(.read, ScopeCall(label, line), body)
   }
 
-  /// Async variant, which doesn't block a thread of the cooperative pool. A cancelled task closes all the
-  /// same.
-  ///
-  /// - Throws: The same errors as the variant that isn't async.
+  /// Async variant, which throws the same. A cancelled task closes all the same.
   public func close() async throws {
     try await connections.close()
   }

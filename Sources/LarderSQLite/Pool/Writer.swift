@@ -21,7 +21,7 @@ final class Writer: ScopeRunner, @unchecked Sendable {
   let readsWaitForDurability: Bool
   /// Whether the file has a write-ahead log. Then a holder of the lock never waits for readers.
   private let hasLog: Bool
-  /// Nil if commits aren't durable, or if each of them syncs by itself.
+  /// Nil if commits aren't durable, or each syncs by itself.
   let groupCommit: GroupCommit?
   /// A pool's checkpointer; nil for a queue.
   private(set) var checkpointer: Checkpointer? {
@@ -218,8 +218,7 @@ final class Writer: ScopeRunner, @unchecked Sendable {
 
   /// Whether a scope's outcome waits until what it has seen is on disk.
   private func waitsForDisk(_ kind: ScopeKind) -> Bool {
-    if case .read = kind { return readsWaitForDurability }
-    return true
+    readsWaitForDurability || !kind.isRead
   }
 
   private func run(
@@ -282,25 +281,20 @@ final class Writer: ScopeRunner, @unchecked Sendable {
     }
   }
 
-  /// Throws in a forked process, where nobody releases the locks that were held before the fork.
-  func checkProcess() throws { try database.connection.checkProcess() }
-
   func cancel(_ task: WaitingTask) {
     lock.cancel(task)
     cancellation.cancel(task)
   }
 
-  /// Waits for the lock and closes the connection. Closing again does nothing.
-  ///
   /// - Parameter deadline: the end of the wait for the lock, and for syncs; nil for the usual timeout.
   func close(until deadline: Duration?) throws {
     if isClosed.load(ordering: .relaxed) { return }
-    try checkProcess()
+    try database.connection.checkProcess()
     func left() -> Duration { deadline.map { max(.zero, $0 - MonotonicClock.now) } ?? lock.timeout }
     _ = try lock.acquire(ScopeCall("close()"), within: left())
     defer { lock.release() }
     if isClosed.load(ordering: .relaxed) { return }
-    checkpointer?.close()
+    checkpointer?.close(makesNoMore: true)
     try groupCommit?.suspend(database, within: left())
     isClosed.store(true, ordering: .relaxed)
     let isInPlace = isInPlace
@@ -326,7 +320,6 @@ final class Writer: ScopeRunner, @unchecked Sendable {
     keepLogIfNeeded()
   }
 
-  /// The writer's part of the statistics.
   var statistics: AccessStatistics {
     var statistics = lock.statistics
     statistics.transactions = transactions.load(ordering: .relaxed)
