@@ -51,19 +51,7 @@ struct TenantFileNames: Sendable {
   /// The key that a file's name encodes; nil for other files.
   func key(of name: String) -> TenantKey? {
     guard name.utf8.count > suffix.utf8.count, name.hasSuffix(suffix) else { return nil }
-    var rest = name.utf8.dropLast(suffix.utf8.count)
-    var bytes: [UInt8] = []
-    while let byte = rest.popFirst() {
-      if Self.isPlain(byte) {
-        bytes.append(byte)
-      } else {
-        guard byte == UInt8(ascii: "%"),
-          let high = rest.popFirst().flatMap(Self.digits.firstIndex(of:)),
-          let low = rest.popFirst().flatMap(Self.digits.firstIndex(of:))
-        else { return nil }
-        bytes.append(UInt8(high << 4 | low))
-      }
-    }
+    let bytes = DatabaseURI.unescaped(name.utf8.dropLast(suffix.utf8.count))
     guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
     // A key can be encoded in several ways, but only one of them is its file's name.
     let key = TenantKey(text)

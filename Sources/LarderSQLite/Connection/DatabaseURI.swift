@@ -1,5 +1,5 @@
 /// A path that begins with `file:`, as SQLite reads it; see [URI file names](https://www.sqlite.org/uri.html).
-enum DatabaseURI {
+package enum DatabaseURI {
   /// Whether a path is a URI, if URIs are allowed.
   static func isURI(_ path: String) -> Bool { path.utf8.starts(with: "file:".utf8) }
 
@@ -16,7 +16,7 @@ enum DatabaseURI {
   }
 
   /// Decodes escapes such as `%6b`.
-  private static func unescaped(_ bytes: Substring.UTF8View) -> [UInt8] {
+  package static func unescaped(_ bytes: Substring.UTF8View) -> [UInt8] {
     var rest = bytes
     var result: [UInt8] = []
     while let byte = rest.popFirst() {
