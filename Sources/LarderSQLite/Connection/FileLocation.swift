@@ -33,17 +33,30 @@ package struct FileLocation: Sendable {
     }
   }
 
+  /// What is at a path at which a file was opened.
+  enum PathState: Equatable {
+    case inPlace
+    /// The file or folder at this path was moved or removed, and nothing has taken its place.
+    case gone(String)
+    /// Another file is at this path.
+    case replaced(String)
+  }
+
+  /// Looks for a file. An error such as a missing permission says nothing about the file, which then counts
+  /// as in place: it is open, and nothing that is written to it is lost.
+  static func find(_ identity: Identity, at path: String) -> PathState {
+    var status = stat()
+    guard stat(path, &status) == 0 else { return isAbsence(errno) ? .gone(path) : .inPlace }
+    return Identity(status) == identity ? .inPlace : .replaced(path)
+  }
+
   /// Throws `ResultCode.readOnlyMoved` if the path leads to another file than the one that is open, or to
   /// none.
   func check() throws {
     guard let identity else { return }
-    for path in [path, link].compactMap({ $0 }) {
-      var status = stat()
-      if stat(path, &status) == 0 {
-        guard Identity(status) == identity else { throw Self.movedError(path) }
-      } else if Self.isAbsence(errno) {
-        throw Self.movedError(path)
-      }
+    for path in [path, link].compactMap({ $0 })
+    where Self.find(identity, at: path) != .inPlace {
+      throw Self.movedError(path)
     }
   }
 
@@ -67,8 +80,7 @@ package struct FileLocation: Sendable {
 
   /// Syncs the folder of a file, whose new name may otherwise be gone after a loss of power.
   static func syncFolder(of path: String) throws {
-    let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
-    let folder = open(slash.map { String(path[...$0]) } ?? ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    let folder = open(folder(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard folder >= 0 else { return }
     defer { close(folder) }
     guard fsync(folder) == 0 || errno == EINVAL else {
@@ -76,6 +88,11 @@ package struct FileLocation: Sendable {
         .ioError,
         "\(path) is written, but not known to be durable: \(String(cString: strerror(errno)))")
     }
+  }
+
+  /// A path without the file's name at its end.
+  static func folder(of path: String) -> String {
+    path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[...$0]) } ?? "."
   }
 
   /// The file's name at the end of a path.

@@ -43,14 +43,12 @@ package struct FoundTable: Sendable {
   /// Reads a table from the schema, which SQLite has verified to be that of the file; nil if there is no such
   /// table. A temporary table hides others of its name, as in statements.
   init?(_ name: String, on look: SchemaLook) throws {
-    var columns: [FoundColumn] = []
-    try look.rows("PRAGMA table_xinfo(\(name.quotedIdentifier))") { row in
+    let columns = try look.rows("PRAGMA table_xinfo(\(name.quotedIdentifier))") { row in
       let name = row.text(1)
-      columns.append(
-        FoundColumn(
-          name: name, type: row.text(2), isNotNull: row.integer(3) != 0,
-          hasDefault: !row.isNull(4), isGenerated: (2...3).contains(row.integer(6)),
-          keyPosition: row.integer(5), foldedName: name.foldedName))
+      return FoundColumn(
+        name: name, type: row.text(2), isNotNull: row.integer(3) != 0, hasDefault: !row.isNull(4),
+        isGenerated: (2...3).contains(row.integer(6)), keyPosition: row.integer(5),
+        foldedName: name.foldedName)
     }
     if columns.isEmpty { return nil }
     self.name = name
@@ -105,16 +103,19 @@ package struct FoundColumn: Sendable {
 struct SchemaLook {
   let handle: OpaquePointer
 
-  func rows(_ sql: String, _ body: (SchemaRow) throws -> Void) throws {
+  /// What a closure makes of a statement's rows, without nil.
+  func rows<T>(_ sql: String, _ body: (SchemaRow) -> T?) throws -> [T] {
     var statement: OpaquePointer?
     defer { sqlite3_finalize(statement) }
+    var found: [T] = []
     var code = sqlite3_prepare_v2(handle, sql, -1, &statement, nil)
     if code == SQLITE_OK { code = sqlite3_step(statement) }
     while code == SQLITE_ROW {
-      try body(SchemaRow(statement: statement))
+      if let value = body(SchemaRow(statement: statement)) { found.append(value) }
       code = sqlite3_step(statement)
     }
     guard code == SQLITE_DONE else { throw LookFailure(code: code, sql: sql) }
+    return found
   }
 
   /// Whether a table, not a view, has a column or row id of a name; for nil, whether there is such a table.
@@ -146,35 +147,28 @@ struct SchemaLook {
 
   /// A value from the table list, for the table that a name means.
   private func listed<T>(_ table: String, _ value: (SchemaRow) -> T) throws -> T? {
-    var found: T?
-    try rows("PRAGMA table_list(\(table.quotedIdentifier))") { row in
-      if found == nil || row.text(0) == "temp" { found = value(row) }
+    let found = try rows("PRAGMA table_list(\(table.quotedIdentifier))") { row in
+      (isTemporary: row.text(0) == "temp", value: value(row))
     }
-    return found
+    return (found.first { $0.isTemporary } ?? found.first)?.value
   }
 
   func hasKeyIndex(_ table: String) throws -> Bool {
-    var found = false
-    try rows("PRAGMA index_list(\(table.quotedIdentifier))") { row in
-      if row.text(3) == "pk" { found = true }
-    }
-    return found
+    try rows("PRAGMA index_list(\(table.quotedIdentifier))") { $0.text(3) }.contains("pk")
   }
 
   /// The columns of each unique index of a table, with the collations that compare them. Partial indexes, and
   /// those of expressions, aren't among them.
   func uniqueKeys(of table: String) throws -> [[(column: Int, collation: String)]] {
-    var indexes: [String] = []
-    try rows("PRAGMA index_list(\(table.quotedIdentifier))") { row in
-      if row.integer(2) != 0, row.integer(4) == 0 { indexes.append(row.text(1)) }
+    let indexes = try rows("PRAGMA index_list(\(table.quotedIdentifier))") { row in
+      row.integer(2) != 0 && row.integer(4) == 0 ? row.text(1) : nil
     }
     if indexes.isEmpty { return [] }
     // Another database may have an index of the same name.
     let schema = try schema(ofTable: table).quotedIdentifier
     return try indexes.compactMap { index in
-      var parts: [(column: Int, collation: String)] = []
-      try rows("PRAGMA \(schema).index_xinfo(\(index.quotedIdentifier))") { row in
-        if row.integer(5) != 0 { parts.append((row.integer(1), row.text(4))) }
+      let parts = try rows("PRAGMA \(schema).index_xinfo(\(index.quotedIdentifier))") { row in
+        row.integer(5) != 0 ? (column: row.integer(1), collation: row.text(4)) : nil
       }
       return parts.allSatisfy { $0.column >= 0 } ? parts : nil
     }
@@ -183,17 +177,14 @@ struct SchemaLook {
   /// The database in which a table's name is found: first the temporary one, then the main one, then the
   /// attached ones.
   private func schema(ofTable table: String) throws -> String {
-    var names = ["temp", "main"]
-    try rows("PRAGMA database_list") { row in
-      if row.integer(0) > 1 { names.append(row.text(1)) }
-    }
-    return try names.first { name in
-      var isThere = false
-      try rows("PRAGMA \(name.quotedIdentifier).table_info(\(table.quotedIdentifier))") { _ in
-        isThere = true
-      }
-      return isThere
+    try (["temp", "main"] + attachedDatabases()).first { name in
+      let sql = "PRAGMA \(name.quotedIdentifier).table_info(\(table.quotedIdentifier))"
+      return try !rows(sql) { $0.integer(0) }.isEmpty
     } ?? "main"
+  }
+
+  func attachedDatabases() throws -> [String] {
+    try rows("PRAGMA database_list") { $0.integer(0) > 1 ? $0.text(1) : nil }
   }
 }
 

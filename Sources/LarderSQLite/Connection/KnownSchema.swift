@@ -119,22 +119,11 @@ final class KnownSchema {
       throw LookFailure(code: code, sql: "PRAGMA main.schema_version")
     }
     var cookies = [Int(sqlite3_column_int64(cookieStatement, 0))]
-    if larder_has_attached(look.handle) != 0 { try readAttachedCookies(look, &cookies) }
+    guard larder_has_attached(look.handle) != 0 else { return cookies }
+    for name in try look.attachedDatabases() {
+      cookies += try look.rows("PRAGMA \(name.quotedIdentifier).schema_version") { $0.integer(0) }
+    }
     return cookies
-  }
-
-  private func readAttachedCookies(
-    _ look: SchemaLook, _ cookies: inout [Int]
-  ) throws {
-    var names: [String] = []
-    try look.rows("PRAGMA database_list") { row in
-      if row.integer(0) > 1 { names.append(row.text(1)) }
-    }
-    for name in names {
-      try look.rows("PRAGMA \(name.quotedIdentifier).schema_version") {
-        cookies.append($0.integer(0))
-      }
-    }
   }
 
   /// Finalizes the statement, before the connection is closed.

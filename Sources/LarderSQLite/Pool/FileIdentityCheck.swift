@@ -59,14 +59,7 @@ final class FileIdentityCheck {
     }
   }
 
-  /// The finding of a look.
-  enum PathState: Equatable {
-    case inPlace
-    /// The file or folder at this path was moved or removed, and nothing has taken its place.
-    case gone(String)
-    /// Another file is at this path.
-    case replaced(String)
-  }
+  typealias PathState = FileLocation.PathState
 
   private static let microsecond = 1_000
   private static let longestTrust = 200_000
@@ -148,8 +141,7 @@ final class FileIdentityCheck {
     return stat(folderPath, &status) == 0 && FolderStamp(status) == trusted
   }
 
-  /// Looks at the folder and the files. An error such as a missing permission says nothing about the files,
-  /// which then count as in place: they are open, and nothing that is written to them is lost.
+  /// Looks at the folder and the files.
   func look() -> PathState {
     lastLook = MonotonicClock.nanoseconds
     var status = stat()
@@ -158,7 +150,7 @@ final class FileIdentityCheck {
     }
     let stamp = FolderStamp(status)
     if let link = location.link, stamp == trusted, lastLook &- lastFullLook < Self.second {
-      return find(identity, at: link)
+      return FileLocation.find(identity, at: link)
     }
     trusted = nil
     let finding = lookAtAll()
@@ -170,19 +162,12 @@ final class FileIdentityCheck {
   }
 
   private func lookAtAll() -> PathState {
-    var findings = [find(identity, at: location.path)]
-    if let link = location.link { findings.append(find(identity, at: link)) }
-    if let log = beside.log { findings.append(find(log, at: location.path + "-wal")) }
-    if let index = beside.index { findings.append(find(index, at: location.path + "-shm")) }
+    let path = location.path
+    var findings = [FileLocation.find(identity, at: path)]
+    if let link = location.link { findings.append(FileLocation.find(identity, at: link)) }
+    if let log = beside.log { findings.append(FileLocation.find(log, at: path + "-wal")) }
+    if let index = beside.index { findings.append(FileLocation.find(index, at: path + "-shm")) }
     return findings.first { if case .replaced = $0 { true } else { false } }
       ?? findings.first { $0 != .inPlace } ?? .inPlace
-  }
-
-  private func find(_ identity: FileLocation.Identity, at path: String) -> PathState {
-    var status = stat()
-    guard stat(path, &status) == 0 else {
-      return FileLocation.isAbsence(errno) ? .gone(path) : .inPlace
-    }
-    return FileLocation.Identity(status) == identity ? .inPlace : .replaced(path)
   }
 }

@@ -59,8 +59,7 @@ final class MoveWatcher: FileEventReceiver, @unchecked Sendable {
   func begin() {
     events.add(self)
     for suffix in ["", "-wal", "-shm"] { events.watch(path + suffix, for: self) }
-    let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) ?? path.startIndex
-    events.watch(String(path[...slash]), for: self)
+    events.watch(FileLocation.folder(of: path), for: self)
     // The file may have been moved before it was watched. A look waits for the writer, so there is none if it
     // is in its place.
     if FileLocation.Identity(ofFileAt: path) != identity { hasChanged() }
