@@ -104,7 +104,8 @@ final class OpenTenants: Sendable {
       try $0.join(waiter, TenantKey(key), path: files.path(of:))
     }
     if let queue { return (tenant, queue) }
-    while waiter.semaphore?.wait(timeout: .now() + left(for: waiter).dispatchInterval) == .timedOut {
+    while waiter.semaphore?.wait(timeout: .now() + left(for: waiter).dispatchInterval) == .timedOut
+    {
       let isRefused = try change { fleet in
         guard waiter.outcome != nil || waiter.isLate(at: MonotonicClock.now, after: timeout) else {
           return false
