@@ -22,10 +22,10 @@ struct FleetState {
   private var places = 0
   /// How many databases are being closed.
   private var closing = 0
-  /// The databases that wait for a place.
-  private var line = TenantList()
+  /// The databases that wait for a place. None is also in the other list.
+  private var line = LinkedList<Tenant>()
   /// The databases that are open and not in use, the least recently used first.
-  private var idle = TenantList()
+  private var idle = LinkedList<Tenant>()
   private var figures = FleetStatistics()
   private var ending: Ending?
   private(set) var isClosed = false
@@ -93,7 +93,7 @@ struct FleetState {
   }
 
   private mutating func use(_ tenant: Tenant, for waiter: TenantWaiter) {
-    if tenant.isListed { idle.remove(tenant) }
+    if tenant.links.isListed { idle.remove(tenant) }
     tenant.users += 1
     if waiter.use == .scope { tenant.isKept = true }
     waiter.tenant = nil
@@ -253,8 +253,8 @@ struct FleetState {
         }
         tenant.waiting = []
       }
-      guard tenant.users == 0, !tenant.isListed || !tenant.isInvited else { return }
-      if tenant.isListed { idle.remove(tenant) }
+      guard tenant.users == 0, !tenant.links.isListed || !tenant.isInvited else { return }
+      if tenant.links.isListed { idle.remove(tenant) }
       tenant.idleSince = MonotonicClock.now
       if tenant.isInvited, tenant.isKept, ending?.failure != nil || ending == nil {
         idle.append(tenant)

@@ -4,7 +4,8 @@ import Larder
 /// A database of a fleet that is open, waited for, or held.
 ///
 /// Sendable because its variables are accessed only under the lock of ``OpenTenants``.
-final class Tenant: @unchecked Sendable {
+final class Tenant: ListElement, @unchecked Sendable {
+  var links = ListLinks<Tenant>()
   let key: TenantKey
   let path: String
   /// The queue that opens, closes and removes the file, one operation at a time. It is a serial queue of
@@ -33,9 +34,6 @@ final class Tenant: @unchecked Sendable {
   var isKept = false
   /// Whether migrations were applied since the last ``OpenTenants/takeMigrated(_:)``.
   var wasMigrated = false
-  fileprivate(set) var next: Tenant?
-  fileprivate unowned(unsafe) var previous: Tenant?
-  fileprivate(set) var isListed = false
 
   enum Phase {
     case closed
@@ -56,39 +54,6 @@ final class Tenant: @unchecked Sendable {
   var isInvited: Bool { removing.isEmpty && !isStale }
 
   var isInLine: Bool { if case .inLine = phase { true } else { false } }
-}
-
-/// An intrusive doubly linked list of tenants: appending, taking the first and removing from the middle are
-/// O(1). Idle tenants are in one list, those that wait for a place in another; none is in both.
-struct TenantList {
-  private(set) var first: Tenant?
-  private unowned(unsafe) var last: Tenant?
-  private(set) var count = 0
-
-  mutating func append(_ tenant: Tenant) {
-    tenant.isListed = true
-    tenant.previous = last
-    if let last { last.next = tenant } else { first = tenant }
-    last = tenant
-    count += 1
-  }
-
-  /// Removes a tenant, wherever it is. It must be in this list.
-  mutating func remove(_ tenant: Tenant) {
-    let (previous, next) = (tenant.previous, tenant.next)
-    if let previous { previous.next = next } else { first = next }
-    if let next { next.previous = previous } else { last = previous }
-    tenant.previous = nil
-    tenant.next = nil
-    tenant.isListed = false
-    count -= 1
-  }
-
-  mutating func popFirst() -> Tenant? {
-    guard let first else { return nil }
-    remove(first)
-    return first
-  }
 }
 
 /// The tenants that are held by the scopes around a call, of its thread, or of its task and the tasks

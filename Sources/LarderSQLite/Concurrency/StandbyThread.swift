@@ -1,20 +1,18 @@
-import CSQLite
 import Dispatch
 import Glibc
-import Synchronization
 
 /// A thread that stands by for jobs, and ends when there has been none for a second.
 ///
 /// Handing a job over and waiting for it takes 10 µs for the change of threads; a dispatch queue takes 35.
 /// Dispatch looks for a thread first, and its threads look for other work before they sleep.
 ///
-/// Sendable because it has no state except the futex's word, an atomic, and what its lock guards.
+/// Sendable because it has no state except the futex, and what its lock guards.
 final class StandbyThread: @unchecked Sendable {
   typealias Job = @Sendable () -> Void
 
   private let state = Lock(State())
-  /// The futex on which the thread sleeps. Incremented with each job.
-  private let word = UnsafeMutablePointer<Atomic<UInt32>>.allocate(capacity: 1)
+  /// The thread sleeps on it. Incremented with each job.
+  private let futex = Futex()
 
   private struct State {
     var jobs: [Job] = []
@@ -28,15 +26,7 @@ final class StandbyThread: @unchecked Sendable {
   private let idleTime: Int
 
   /// - Parameter idleTime: the time without a job after which the thread ends.
-  init(idleTime: Duration = .seconds(1)) {
-    self.idleTime = Int(idleTime.inNanoseconds)
-    word.initialize(to: Atomic(0))
-  }
-
-  deinit {
-    word.deinitialize(count: 1)
-    word.deallocate()
-  }
+  init(idleTime: Duration = .seconds(1)) { self.idleTime = idleTime.inNanoseconds }
 
   /// Queues a job for the thread (FIFO).
   func run(_ job: @escaping Job) { run { $0.jobs.append(job) } }
@@ -53,8 +43,8 @@ final class StandbyThread: @unchecked Sendable {
     }
     if starts { return start() }
     guard wakes else { return }
-    word.pointee.add(1, ordering: .releasing)
-    larder_futex_wake(word, 1)
+    futex.increment()
+    futex.wake()
   }
 
   private func start() {
@@ -98,7 +88,7 @@ final class StandbyThread: @unchecked Sendable {
   private func next() -> [Job]? {
     let end = MonotonicClock.nanoseconds &+ idleTime
     while true {
-      let value = word.pointee.load(ordering: .acquiring)
+      let value = futex.value
       let now = MonotonicClock.nanoseconds
       let (jobs, ends, wakeUp): ([Job], Bool, Int) = state.withLock { state in
         state.isAsleep = false
@@ -118,7 +108,7 @@ final class StandbyThread: @unchecked Sendable {
       }
       if !jobs.isEmpty { return jobs }
       if ends { return nil }
-      larder_futex_wait(word, value, Int64(wakeUp &- now))
+      futex.wait(while: value, nanoseconds: wakeUp &- now)
     }
   }
 }

@@ -1,10 +1,7 @@
-import CSQLite
-import Synchronization
-
 /// The followers of a group commit: threads and tasks that wait for one sync.
 final class SyncBatch: @unchecked Sendable {
   /// The futex on which the threads sleep. Incremented when they have to look again.
-  let word = UnsafeMutablePointer<Atomic<UInt32>>.allocate(capacity: 1)
+  let futex = Futex()
   var threadCount = 0
   var tasks: [Waiter] = []
 
@@ -29,24 +26,17 @@ final class SyncBatch: @unchecked Sendable {
     }
   }
 
-  init() { word.initialize(to: Atomic(0)) }
-
-  deinit {
-    word.deinitialize(count: 1)
-    word.deallocate()
-  }
-
   var isWaiting: Bool { threadCount > 0 || !tasks.isEmpty }
 
   /// Wakes the threads, which then look again. The caller holds the lock.
   func wakeThreads() {
-    if letThreadsLook() { larder_futex_wake(word, Int32.max) }
+    if letThreadsLook() { futex.wake(.max) }
   }
 
   /// Makes threads that aren't asleep yet look again. Returns whether others have to be woken. The caller
   /// holds the lock and wakes them after releasing it, since they take it first.
   func letThreadsLook() -> Bool {
-    word.pointee.add(1, ordering: .releasing)
+    futex.increment()
     return threadCount > 0
   }
 

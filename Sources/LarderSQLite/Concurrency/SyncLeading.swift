@@ -45,7 +45,7 @@ extension GroupCommit {
         sleepers, durable, failed, state.failure, state.gathering.isWaiting && canLead(&state)
       )
     }
-    if let sleepers { larder_futex_wake(sleepers.word, Int32.max) }
+    sleepers?.futex.wake(.max)
     for task in durable { task.resume() }
     if let failure { for task in failed { task.resume(with: .failure(failure)) } }
     return goesOn

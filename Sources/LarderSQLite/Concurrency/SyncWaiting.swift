@@ -1,4 +1,3 @@
-import CSQLite
 import Dispatch
 
 // Waiting until the log is on disk: threads and tasks, each with a deadline.
@@ -28,7 +27,7 @@ extension GroupCommit {
         // Called without the lock, which the worker's thread takes first.
         if leads { worker.run { self.lead() } }
         let left = deadline &- MonotonicClock.nanoseconds
-        if left > 0 { larder_futex_wait(batch.word, value, Int64(left)) }
+        if left > 0 { batch.futex.wait(while: value, nanoseconds: left) }
         state.withLock { _ in batch.threadCount -= 1 }
         guard left > 0 || isDurable(position) else { throw Self.lateError }
       }
@@ -47,7 +46,7 @@ extension GroupCommit {
     let leads = canLead(&state)
     let batch = state.batch(for: position)
     batch.threadCount += 1
-    return .sleep(batch, batch.word.pointee.load(ordering: .acquiring), leads: leads)
+    return .sleep(batch, batch.futex.value, leads: leads)
   }
 
   /// Claims the lead of the next sync. False if a sync is running or has failed, or if there is nothing to

@@ -1,9 +1,6 @@
-/// A FIFO wait queue: an intrusive doubly linked list, so that joining at the end, serving the first and
-/// leaving from the middle (a time-out, a cancelled task) cost O(1) each.
+/// A FIFO wait queue. Scopes may leave it from the middle: after a time-out, or when their task is cancelled.
 struct WaitQueue {
-  private(set) var first: WaitingScope?
-  private unowned(unsafe) var last: WaitingScope?
-  private(set) var count = 0
+  private var scopes = LinkedList<WaitingScope>()
   /// The number of tasks in the queue, which have no thread that watches their deadline.
   private var taskCount = 0
   /// Whether a sweep for tasks that have waited too long is scheduled.
@@ -17,15 +14,15 @@ struct WaitQueue {
     return statistics
   }
 
-  var isEmpty: Bool { first == nil }
+  var first: WaitingScope? { scopes.first }
+
+  var isEmpty: Bool { count == 0 }
+
+  var count: Int { scopes.count }
 
   /// Appends a scope. True if the caller has to begin the sweep for tasks that wait too long.
   mutating func append(_ scope: WaitingScope) -> Bool {
-    scope.isQueued = true
-    scope.previous = last
-    if let last { last.next = scope } else { first = scope }
-    last = scope
-    count += 1
+    scopes.append(scope)
     figures.mostWaiting = max(figures.mostWaiting, count)
     if scope.asTask == nil { return false }
     taskCount += 1
@@ -34,13 +31,7 @@ struct WaitQueue {
   }
 
   /// Inserts a thread before all others.
-  mutating func prepend(_ thread: WaitingThread) {
-    thread.isQueued = true
-    thread.next = first
-    if let first { first.previous = thread } else { last = thread }
-    first = thread
-    count += 1
-  }
+  mutating func prepend(_ thread: WaitingThread) { scopes.prepend(thread) }
 
   /// Notes that a scope which has left the queue has what it waited for.
   mutating func noteSuccess(of scope: WaitingScope, at time: Duration) {
@@ -49,13 +40,7 @@ struct WaitQueue {
 
   /// Removes a scope, wherever it stands. It must be in this queue.
   mutating func remove(_ scope: WaitingScope) {
-    let (previous, next) = (scope.previous, scope.next)
-    if let previous { previous.next = next } else { first = next }
-    if let next { next.previous = previous } else { last = previous }
-    scope.previous = nil
-    scope.next = nil
-    scope.isQueued = false
-    count -= 1
+    scopes.remove(scope)
     if scope.asTask != nil { taskCount -= 1 }
   }
 
@@ -65,7 +50,7 @@ struct WaitQueue {
     var late: [WaitingTask] = []
     var scope = first
     while let current = scope, current.start <= time {
-      scope = current.next
+      scope = scopes.element(after: current)
       if let task = current.asTask {
         remove(task)
         late.append(task)

@@ -6,66 +6,49 @@ import Synchronization
 ///
 /// Sendable because its variables are touched under the lock of its queue only, or by the caller before it
 /// has joined the queue and after it has left it.
-class WaitingScope: @unchecked Sendable {
-  var next: WaitingScope?
-  /// Unowned: the queue keeps all of its scopes alive by ``next``.
-  unowned(unsafe) var previous: WaitingScope?
-  var isQueued = false
+class WaitingScope: ListElement, @unchecked Sendable {
+  var links = ListLinks<WaitingScope>()
   /// Whether the caller was told to compete for what it waits for.
   var isAwake = false
   /// The reader that the caller was given, in a pool.
   var reader: PooledConnection?
   /// The beginning of the wait, on the ``MonotonicClock``.
-  let start: Duration
-
-  init(start: Duration = MonotonicClock.now) { self.start = start }
+  let start = MonotonicClock.now
 
   var asTask: WaitingTask? { nil }
 }
 
 /// A thread that sleeps on a futex until it is told to go on.
 final class WaitingThread: WaitingScope, @unchecked Sendable {
-  /// The last signal to the thread; the futex's word.
-  private let word = UnsafeMutablePointer<Atomic<UInt32>>.allocate(capacity: 1)
+  /// The last signal to the thread.
+  private let signal = Futex()
 
   /// A signal to a thread.
   enum Signal: UInt32 {
-    case none
+    case none = 0
     /// The thread has to compete for what it waits for.
     case awake
     /// The thread has what it waited for.
     case granted
   }
 
-  init() {
-    word.initialize(to: Atomic(Signal.none.rawValue))
-    super.init()
-  }
-
-  deinit {
-    word.deinitialize(count: 1)
-    word.deallocate()
-  }
-
   /// Sets the signal, under the lock of the queue. ``wake()`` follows outside of it.
-  func tell(_ signal: Signal) { word.pointee.store(signal.rawValue, ordering: .releasing) }
+  func tell(_ new: Signal) { signal.store(new.rawValue) }
 
-  func wake() { larder_futex_wake(word, 1) }
+  func wake() { signal.wake() }
 
   /// Sleeps for a time, or until there is another signal than `awake`.
   func pause(for time: Duration) {
-    larder_futex_wait(word, Signal.awake.rawValue, Int64(time.inNanoseconds))
+    signal.wait(while: Signal.awake.rawValue, nanoseconds: time.inNanoseconds)
   }
 
   /// Sleeps until there is a signal, or the time is up (`.none`).
   func sleep(until deadline: Duration) -> Signal {
     while true {
-      if let signal = Signal(rawValue: word.pointee.load(ordering: .acquiring)), signal != .none {
-        return signal
-      }
+      if let new = Signal(rawValue: signal.value), new != .none { return new }
       let left = deadline - MonotonicClock.now
       guard left > .zero else { return .none }
-      larder_futex_wait(word, Signal.none.rawValue, Int64(left.inNanoseconds))
+      signal.wait(while: Signal.none.rawValue, nanoseconds: left.inNanoseconds)
     }
   }
 }

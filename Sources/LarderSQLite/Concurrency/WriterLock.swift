@@ -169,7 +169,7 @@ final class WriterLock: @unchecked Sendable {
   /// Takes the lock for the first in the queue, if nobody was faster.
   private func compete(_ waiter: WaitingThread) -> Competition {
     queue.withLock { queue in
-      guard waiter.isQueued else { return .won }
+      guard waiter.links.isListed else { return .won }
       if exchange(Self.open, Self.contended) {
         queue.waiting.remove(waiter)
         handedOver(to: waiter, &queue)
@@ -249,7 +249,7 @@ final class WriterLock: @unchecked Sendable {
   /// Removes a scope from the queue; false if it isn't in it any more.
   private func leave(_ waiter: WaitingScope) -> Bool {
     let successor: Successor? = queue.withLock { queue in
-      guard waiter.isQueued else { return nil }
+      guard waiter.links.isListed else { return nil }
       queue.waiting.remove(waiter)
       return removed(&queue)
     }

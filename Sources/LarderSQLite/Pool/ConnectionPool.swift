@@ -244,7 +244,7 @@ final class ConnectionPool: ScopeRunner, @unchecked Sendable {
 
   private func leave(_ waiter: WaitingScope) -> Bool {
     queue.withLock { queue in
-      guard waiter.isQueued else { return false }
+      guard waiter.links.isListed else { return false }
       queue.waiting.remove(waiter)
       removed(queue)
       return true
