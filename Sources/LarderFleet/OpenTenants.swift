@@ -220,33 +220,27 @@ final class OpenTenants: Sendable {
 
   /// Refuses tasks that have waited too long, repeatedly while any wait.
   private func sweep() {
-    later(min(timeout, .milliseconds(250))) { tenants in
-      let timeout = tenants.timeout
-      let goesOn = try? tenants.changeAll { state in
+    let timeout = timeout
+    DispatchQueue.global(qos: .utility).repeats(after: min(timeout, .milliseconds(250))) {
+      [weak self] in
+      let goesOn = try? self?.changeAll { state in
         state.isSwept = state.fleet.refuseLate(after: timeout)
         return state.isSwept
       }
-      if goesOn == true { tenants.sweep() }
+      return goesOn ?? false
     }
   }
 
   /// Closes databases that were idle for too long, repeatedly while any are idle.
   private func expire(after time: Duration) {
-    later(time) { tenants in
-      let idleTime = tenants.idleTime
-      let next = try? tenants.changeAll { state in
+    DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + time.dispatchInterval) {
+      [weak self, idleTime] in
+      let next = try? self?.changeAll { state in
         let next = state.fleet.expire(after: idleTime)
         state.isExpired = next != nil
         return next
       }
-      if let next = next ?? nil { tenants.expire(after: next) }
-    }
-  }
-
-  private func later(_ time: Duration, _ body: @escaping @Sendable (OpenTenants) -> Void) {
-    DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + time.dispatchInterval) {
-      [weak self] in
-      if let self { body(self) }
+      if let next = next ?? nil { self?.expire(after: next) }
     }
   }
 

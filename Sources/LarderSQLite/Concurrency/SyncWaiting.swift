@@ -100,7 +100,7 @@ extension GroupCommit {
     }
     if let outcome { task.resume(with: outcome) }
     if leads { worker.run { self.lead() } }
-    if sweeps { sweepLater() }
+    if sweeps { clock.repeats(after: .milliseconds(250)) { [weak self] in self?.sweep() ?? false } }
   }
 
   private func cancel(_ task: SyncBatch.Waiter) {
@@ -111,12 +111,8 @@ extension GroupCommit {
     found?.resume(with: .failure(CancellationError()))
   }
 
-  /// Checks the deadlines of waiting tasks every 250 ms while there are any.
-  private func sweepLater() {
-    clock.asyncAfter(deadline: .now() + .milliseconds(250)) { [weak self] in self?.sweep() }
-  }
-
-  private func sweep() {
+  /// Checks the deadlines of waiting tasks. Returns whether there are others.
+  private func sweep() -> Bool {
     let now = MonotonicClock.now
     let (late, goesOn) = state.withLock { state in
       let late = state.takeTasks { task in task.deadline.map { $0 <= now } ?? false }
@@ -124,7 +120,7 @@ extension GroupCommit {
       return (late, state.isSwept)
     }
     for task in late { task.resume(with: .failure(Self.lateError)) }
-    if goesOn { sweepLater() }
+    return goesOn
   }
 
   /// Makes waiting callers look again, after a commit or after an announcement was taken back.

@@ -137,10 +137,17 @@ protocol TaskScheduler: AnyObject, Sendable {
 extension TaskScheduler {
   /// Refuses the tasks that have waited too long, again and again while any wait.
   func sweepLater() {
-    let pause = min(timeout, .milliseconds(250))
-    DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + pause.dispatchInterval) {
-      [weak self] in
-      if let self, self.refuseLate() { self.sweepLater() }
+    DispatchQueue.global(qos: .utility).repeats(after: min(timeout, .milliseconds(250))) {
+      [weak self] in self?.refuseLate() ?? false
+    }
+  }
+}
+
+extension DispatchQueue {
+  /// Calls a closure after a pause, again and again while it returns true.
+  package func repeats(after pause: Duration, _ body: @escaping @Sendable () -> Bool) {
+    asyncAfter(deadline: .now() + pause.dispatchInterval) {
+      if body() { self.repeats(after: pause, body) }
     }
   }
 }

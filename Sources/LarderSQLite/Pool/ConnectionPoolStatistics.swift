@@ -15,9 +15,6 @@ extension ConnectionPool {
     statistics.oldestReaderAge = oldestAge
   }
 
-  /// The number of callers that wait for a reader.
-  var waitingCount: Int { queue.withLock { $0.waiting.count } }
-
   /// The age of the oldest running read.
   var oldestAge: Duration? {
     let (now, ticks) = (MonotonicClock.nanoseconds, larder_ticks())

@@ -38,21 +38,20 @@ final class MoveWatcher: FileEventReceiver, @unchecked Sendable {
       defer { pending.isScheduled = true }
       return !pending.isScheduled
     }
-    if schedules { Self.beginLater() }
+    if schedules { FileEvents.moves.queue.repeats(after: Self.delay, Self.beginDue) }
   }
 
-  private static func beginLater() {
-    FileEvents.moves.queue.asyncAfter(deadline: .now() + delay.dispatchInterval) {
-      let time = MonotonicClock.now - delay
-      let (due, goesOn) = pending.withLock { pending in
-        let due = pending.watchers.values.filter { $0.since <= time }.map(\.watcher)
-        for watcher in due { pending.watchers[ObjectIdentifier(watcher)] = nil }
-        pending.isScheduled = !pending.watchers.isEmpty
-        return (due, pending.isScheduled)
-      }
-      for watcher in due { watcher.begin() }
-      if goesOn { beginLater() }
+  /// Begins the watching that is due. Returns whether more will be.
+  private static func beginDue() -> Bool {
+    let time = MonotonicClock.now - delay
+    let (due, goesOn) = pending.withLock { pending in
+      let due = pending.watchers.values.filter { $0.since <= time }.map(\.watcher)
+      for watcher in due { pending.watchers[ObjectIdentifier(watcher)] = nil }
+      pending.isScheduled = !pending.watchers.isEmpty
+      return (due, pending.isScheduled)
     }
+    for watcher in due { watcher.begin() }
+    return goesOn
   }
 
   /// Begins to watch. Called on the queue of the events.
