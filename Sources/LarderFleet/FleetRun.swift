@@ -16,7 +16,6 @@ public struct FleetProgress: Sendable {
 /// An operation on many databases, several at a time, on threads of its own. Failures don't keep other
 /// databases from being done.
 final class FleetRun: Sendable {
-  /// The outcome for one database.
   enum Outcome {
     case changed, unchanged
   }
@@ -86,7 +85,6 @@ final class FleetRun: Sendable {
     return report
   }
 
-  /// Runs the operation for all databases, and waits for it.
   func run(_ concurrency: Int) throws -> FleetReport {
     start(concurrency).wait()
     return try outcome()

@@ -1,17 +1,15 @@
 import Dispatch
 import Larder
 
-/// The state of a fleet: which databases are open, who uses them, and who waits. The number of open
-/// databases is limited. The least recently used one is closed first (LRU), and databases wait for a place
-/// in a FIFO line.
+/// The state of a fleet: which databases are open, who uses them, and who waits. Of the open ones the least
+/// recently used is closed first (LRU), and databases wait for a place in a FIFO line.
 ///
 /// Nothing here takes longer than a microsecond. Anything that does is an ``Action``, which runs outside
 /// the lock.
 struct FleetState {
   /// The most databases that may be open, as configured.
   let maximum: Int
-  /// The most databases that may be open now: fewer than `maximum` after the process has run out of
-  /// descriptors.
+  /// The most that may be open now: fewer than `maximum` after the process has run out of descriptors.
   private var limit: Int
   /// How many databases were opened since `limit` was last changed.
   private var opened = 0
@@ -20,7 +18,6 @@ struct FleetState {
   private(set) var tenants: [TenantKey: Tenant] = [:]
   /// How many places are taken, by databases that are being opened, open, or being closed.
   private var places = 0
-  /// How many databases are being closed.
   private var closing = 0
   /// The databases that wait for a place. None is also in the other list.
   private var line = LinkedList<Tenant>()
@@ -167,7 +164,6 @@ struct FleetState {
 
   // MARK: Results of actions
 
-  /// Notes that a tenant was opened, or couldn't be.
   mutating func hasOpened(_ tenant: Tenant, _ result: Result<DatabaseQueue, any Error>) {
     switch result {
     case .success(let queue):
@@ -242,7 +238,7 @@ struct FleetState {
 
   // MARK: Transitions
 
-  /// Moves a tenant on after something about it has changed.
+  /// Moves a tenant on after a change.
   private mutating func settle(_ tenant: Tenant) {
     switch tenant.phase {
     case .open(let queue):
@@ -304,8 +300,7 @@ struct FleetState {
     actions.append(.close(tenant, queue))
   }
 
-  /// Closes the databases that were idle for so long. Returns the time until the next check; nil if none is
-  /// idle.
+  /// Closes what was idle for so long. Returns the time until the next check; nil if nothing is idle.
   mutating func expire(after time: Duration) -> Duration? {
     let now = MonotonicClock.now
     while let tenant = idle.first, case .open(let queue) = tenant.phase {
@@ -317,13 +312,11 @@ struct FleetState {
     return nil
   }
 
-  /// Whether a database is idle, and will have to be closed some time.
   var hasIdle: Bool { idle.count > 0 }
 
   // MARK: Closing
 
-  /// Begins to close the fleet: refuses new calls, and closes idle databases. Returns false if it is closed
-  /// already.
+  /// Refuses new calls, and closes idle databases. Returns false if the fleet is closed already.
   mutating func beginEnding(_ semaphore: DispatchSemaphore) throws -> Bool {
     if isClosed { return false }
     guard ending == nil else {
@@ -341,8 +334,7 @@ struct FleetState {
     actions.append(.end(ending.semaphore))
   }
 
-  /// Ends closing the fleet. Returns nil if all databases are closed, or the reason why not: the fleet then
-  /// stays open.
+  /// Returns nil if all databases are closed, or the reason why not: the fleet then stays open.
   mutating func finishEnding(_ timeout: Duration) -> (any Error)? {
     let failure = ending?.failure
     ending = nil
@@ -364,7 +356,6 @@ struct FleetState {
     return figures
   }
 
-  /// The error of a waiter that gives up.
   func timeoutError(
     of waiter: TenantWaiter, for tenant: Tenant, _ timeout: Duration
   ) -> DatabaseError {

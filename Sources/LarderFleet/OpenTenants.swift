@@ -118,14 +118,13 @@ final class OpenTenants: Sendable {
     return (tenant, try waiter.outcome?.get())
   }
 
-  /// How long to wait until the next check whether the waiter has waited too long.
+  /// The time until the next check whether the waiter is late.
   private func left(for waiter: TenantWaiter) -> Duration {
     max(
       waiter.start + timeout - MonotonicClock.now,
       waiter.isPatient ? .milliseconds(100) : .milliseconds(1))
   }
 
-  /// Releases a tenant at the end of a scope.
   func release(_ tenant: Tenant, _ queue: DatabaseQueue? = nil) {
     let isStale = queue?.connections.isOutdated ?? false
     _ = try? change { $0.release(tenant, isStale: isStale) }
@@ -166,8 +165,7 @@ final class OpenTenants: Sendable {
     }
   }
 
-  /// Calls a closure while keeping a tenant's file from being removed. Returns nil if it is being removed
-  /// already.
+  /// Keeps a tenant's file from being removed during a closure. Returns nil if it is being removed already.
   func holding<T>(_ key: String, _ body: (String) throws -> T) throws -> T? {
     guard let tenant = try change({ try $0.hold(TenantKey(key), path: files.path(of:)) }) else {
       return nil
@@ -246,7 +244,6 @@ final class OpenTenants: Sendable {
 
   // MARK: Closing
 
-  /// Waits for the scopes that were called before, then closes all databases.
   func close() throws {
     let semaphore = DispatchSemaphore(value: 0)
     guard try change({ try $0.beginEnding(semaphore) }) else { return }
@@ -254,12 +251,10 @@ final class OpenTenants: Sendable {
     if let error = try change({ $0.finishEnding(timeout) }) { throw error }
   }
 
-  /// Async variant: a thread of its own waits.
   func close() async throws {
     try await onOwnThread { try self.close() }
   }
 
-  /// Throws if the fleet is closed, or being closed.
   func checkOpen() throws { try change { try $0.checkOpen() } }
 
   var statistics: FleetStatistics {

@@ -8,9 +8,8 @@ final class Tenant: ListElement, @unchecked Sendable {
   var links = ListLinks<Tenant>()
   let key: TenantKey
   let path: String
-  /// The queue that opens, closes and removes the file, one operation at a time. It is a serial queue of
-  /// its own, which gets a thread even if those of the global queues are all busy with other tenants, or
-  /// blocked.
+  /// Opens, closes and removes the file. A serial queue of its own gets a thread even if those of the global
+  /// queues are all busy with other tenants, or blocked.
   let worker = DispatchQueue(label: "larder.fleet")
   var phase = Phase.closed
   /// How many callers use its connection.
@@ -23,9 +22,7 @@ final class Tenant: ListElement, @unchecked Sendable {
   var removing: [TenantWaiter] = []
   /// Whether its files are being removed, after the check that nobody has them open.
   var losesFiles = false
-  /// When it was opened.
   var openedAt = Duration.zero
-  /// The time since which it is idle.
   var idleSince = Duration.zero
   /// Whether the connection is outdated: the file was moved or replaced, or its content restored. Once
   /// nobody uses it, it is closed, and reopened and migrated for the next caller.
@@ -56,7 +53,7 @@ final class Tenant: ListElement, @unchecked Sendable {
   var isInLine: Bool { if case .inLine = phase { true } else { false } }
 }
 
-/// The tenants that are held by the scopes around a call, of its thread, or of its task and the tasks
+/// The tenants that are held by the scopes around a call: those of its thread, or of its task and the tasks
 /// around that.
 enum HeldTenants {
   @TaskLocal static var tenants: [Tenant] = []
@@ -77,7 +74,6 @@ final class TenantWaiter: @unchecked Sendable {
   var isCancelled = false
   /// Whether the check before a removal is, or was, made for it.
   var isChecked = false
-  /// A waiting task's continuation.
   var continuation: UnsafeContinuation<DatabaseQueue?, any Error>?
   /// A waiting thread's semaphore; nil for a task.
   let semaphore: DispatchSemaphore?
@@ -97,7 +93,6 @@ final class TenantWaiter: @unchecked Sendable {
     semaphore = isTask ? nil : DispatchSemaphore(value: 0)
   }
 
-  /// Whether a file may be created for this waiter.
   var creates: Bool { use == .scope }
 
   /// Whether it has waited too long. A migration may take its time once it has begun.
@@ -109,7 +104,6 @@ final class TenantWaiter: @unchecked Sendable {
   /// Whether it waits as long as it takes to open the tenant.
   var isPatient: Bool { use == .migration }
 
-  /// Resumes the thread or task, which has its outcome.
   func wake() {
     if let semaphore {
       semaphore.signal()

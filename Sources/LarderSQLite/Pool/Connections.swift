@@ -14,15 +14,12 @@ public final class Connections: Sendable {
   let tokenBuckets = ScopeTokenBuckets()
   /// The observer of commits; nil if there has never been one.
   let observer = Lock<(any ScopeObserver)?>(nil)
-  /// The companions, which work beside the scopes.
   let companions = Lock<(list: [any AccessCompanion], isClosed: Bool)>(([], false))
   /// Nil if nothing is written to a file.
   let moveWatcher: MoveWatcher?
   private let processGeneration = ProcessGeneration.watch()
   let owner: ObjectIdentifier
-  /// The closing that is under way.
   let closing = Lock<Closing?>(nil)
-  /// The engine's name, for errors.
   package let engine: String
   /// Nil if no scope is retried.
   private let retries: ScopeRetries?
@@ -53,11 +50,7 @@ public final class Connections: Sendable {
   ///
   /// - Parameters:
   ///   - engine: its name, for errors.
-  ///   - maximum: the maximum number of connections.
-  ///   - timeout: how long a scope waits for one.
-  ///   - retries: how scopes are retried after conflicts and lost connections.
-  ///   - replicas: the replicas that run reads.
-  ///   - open: opens a connection.
+  ///   - timeout: how long a scope waits for a connection.
   package init(
     engine: String, maximum: Int, timeout: Duration, retries: ScopeRetries,
     replicas: Replicas? = nil, open: @escaping @Sendable () throws -> Database
@@ -295,7 +288,6 @@ public final class Connections: Sendable {
     if !isOfThisProcess { throw Connection.processError }
   }
 
-  /// Whether this process opened the connections.
   var isOfThisProcess: Bool { processGeneration == ProcessGeneration.current }
 
   var isClosed: Bool { readers?.isBarred(by: ConnectionPool.closed) ?? false }
@@ -315,8 +307,7 @@ public final class Connections: Sendable {
     replicas?.releaseIdle()
   }
 
-  /// Interrupts the writer's statement, which then throws `ResultCode.interrupt`. In a pool without a writer,
-  /// interrupts those of all connections.
+  /// Interrupts the writer's statement; in a pool without a writer, those of all connections.
   func interrupt() {
     if let writer { writer.interruptHandle.interrupt() } else { readers?.interrupt() }
     replicas?.interrupt()
@@ -324,8 +315,7 @@ public final class Connections: Sendable {
 
   // MARK: Closing
 
-  /// The file of the writing connection, nil for a database without one, and the configuration that it was
-  /// opened with. Nil for another engine.
+  /// The file of the writing connection, if it has one, and its configuration. Nil for another engine.
   package var writersFile: (location: FileLocation?, configuration: Configuration)? {
     writer.map { ($0.location, $0.configuration) }
   }

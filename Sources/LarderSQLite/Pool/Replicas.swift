@@ -23,9 +23,7 @@ package final class Replicas: Sendable {
   private let needed = Lock(Needed())
   private let wait: Duration
   private let isTransient: @Sendable (DatabaseError) -> Bool
-  /// Waits until a connection's replica has replayed the log up to a position, or throws ``Refusal``.
   private let catchUp: @Sendable (Database, LogPosition, _ deadline: Duration) throws -> Void
-  /// Asks the primary for the position behind all commits.
   private let locate: @Sendable (Database) throws -> LogPosition
   private let prober = DispatchQueue(label: "larder.replicas")
 
@@ -43,7 +41,8 @@ package final class Replicas: Sendable {
   ///   - wait: how long a read waits for a replica that lags.
   ///   - isTransient: whether an error says that the connection was lost, or can't be had.
   ///   - locate: asks a connection to the primary for the position behind all commits.
-  ///   - catchUp: waits until a connection's replica has reached a position.
+  ///   - catchUp: waits until a connection's replica has replayed the log up to a position, or throws
+  ///     ``Refusal``.
   package init(
     _ replicas: [(name: String, connections: Connections)], waitAtMost wait: Duration,
     isTransient: @escaping @Sendable (DatabaseError) -> Bool,
@@ -245,7 +244,7 @@ private final class Replica: Sendable {
   private let isOut = Atomic<Bool>(false)
 
   private struct State {
-    /// The number of failures in a row.
+    /// In a row.
     var failures = 0
     var fallbacks = 0
     var lastError: String?
