@@ -79,12 +79,12 @@ final class BackupWorker: @unchecked Sendable {
     queue.async { [weak self] in
       // A process that was killed after it had named a copy may have left one too many.
       self?.prune()
-      self?.takeTurn()
+      self?.copyWhenDue()
     }
   }
 
   /// Makes the copy that is due, and plans the next one.
-  private func takeTurn() {
+  private func copyWhenDue() {
     guard !isBarred else { return }
     let start = MonotonicClock.now
     let outcome = Result { try copy {} }
@@ -102,7 +102,7 @@ final class BackupWorker: @unchecked Sendable {
     let turn = turn
     queue.asyncAfter(deadline: .now() + (time - MonotonicClock.now).dispatchInterval) {
       [weak self] in
-      if let self, self.turn == turn { self.takeTurn() }
+      if let self, self.turn == turn { self.copyWhenDue() }
     }
   }
 

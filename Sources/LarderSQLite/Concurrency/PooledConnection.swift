@@ -2,7 +2,7 @@ import CSQLite
 import Dispatch
 import Synchronization
 
-/// A slot of a pool for a connection that reads: empty, idle, busy, or being opened.
+/// A slot of a pool for a connection: empty, idle, busy, or being opened.
 ///
 /// Sendable because the thread that has changed its state to busy is its only user.
 final class PooledConnection: @unchecked Sendable {
@@ -10,7 +10,7 @@ final class PooledConnection: @unchecked Sendable {
   var database: Database? {
     didSet { reference = database.map(Unmanaged.passUnretained) }
   }
-  /// An unretained reference to ``database``: the reader's user keeps others from closing it.
+  /// An unretained reference to ``database``: the slot's user keeps others from closing it.
   var reference: Unmanaged<Database>?
   let cancellation = Cancellation()
   /// The handle that interrupts the connection, from any thread.
@@ -31,7 +31,7 @@ final class PooledConnection: @unchecked Sendable {
   /// Being opened, for the scope that is then first in the queue.
   static let opening: UInt32 = 3
 
-  /// Whether the reader is in use or being opened.
+  /// Whether it is in use or being opened.
   var isBusy: Bool { state.load(ordering: .sequentiallyConsistent) >= Self.busy }
 
   /// Notes when a scope begins.

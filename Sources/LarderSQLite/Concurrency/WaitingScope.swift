@@ -10,8 +10,8 @@ class WaitingScope: ListElement, @unchecked Sendable {
   var links = ListLinks<WaitingScope>()
   /// Whether the caller was told to compete for what it waits for.
   var isAwake = false
-  /// The reader that the caller was given, in a pool.
-  var reader: PooledConnection?
+  /// The connection that the caller was given, in a pool.
+  var slot: PooledConnection?
   /// The beginning of the wait, on the ``MonotonicClock``.
   let start = MonotonicClock.now
 

@@ -59,7 +59,7 @@ final class Observers: ScopeObserver, @unchecked Sendable {
   /// Whether a value is better read before commits are reported: somebody writes now, and a reader can read
   /// meanwhile.
   var readsBeforeInstalling: Bool {
-    guard let connections, connections.readers != nil, connections.writer?.lock.isHeld == true
+    guard let connections, connections.pool != nil, connections.writer?.lock.isHeld == true
     else { return false }
     return !state.withLock { $0.isInstalled }
   }

@@ -3,19 +3,20 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// The reading connections of a pool, up to a maximum, with a FIFO wait queue of the scopes that want one.
+/// Connections, up to a maximum, with a FIFO wait queue of the scopes that want one: SQLite's readers beside a
+/// writer, or another engine's connections, each of which reads and writes.
 ///
-/// Taking a reader and giving it back cost two atomic exchanges, on memory that differs by thread. With one
-/// lock for all, four reading threads were three times slower than without.
+/// Taking a connection and giving it back cost two atomic exchanges, on memory that differs by thread. With
+/// one lock for all, four reading threads were three times slower than without.
 ///
-/// Sendable because it has no state except the readers' and what its lock guards.
+/// Sendable because it has no state except that of its slots and what its lock guards.
 final class ConnectionPool: ScopeRunner, @unchecked Sendable {
   let timeout: Duration
   private let opening: @Sendable () throws -> Database
   /// Whether each connection reads and writes, as on an engine other than SQLite.
   let canWrite: Bool
-  let readers: [PooledConnection]
-  /// Unretained references to ``readers``, which keeps them alive as long as this object. An array would
+  let slots: [PooledConnection]
+  /// Unretained references to ``slots``, which keeps them alive as long as this object. An array would
   /// itself be retained by each read.
   private let references: UnsafeMutableBufferPointer<Unmanaged<PooledConnection>>
   let queue = Lock(Queue())
@@ -71,40 +72,40 @@ final class ConnectionPool: ScopeRunner, @unchecked Sendable {
     canWrite = writer == nil
     opening = open
     self.timeout = timeout.bounded
-    readers = (0..<max(1, maximum)).map { _ in PooledConnection() }
-    owner = writer.map { ObjectIdentifier($0) } ?? ObjectIdentifier(readers[0])
-    references = .allocate(capacity: readers.count)
-    _ = references.initialize(from: readers.map(Unmanaged.passUnretained))
+    slots = (0..<max(1, maximum)).map { _ in PooledConnection() }
+    owner = writer.map { ObjectIdentifier($0) } ?? ObjectIdentifier(slots[0])
+    references = .allocate(capacity: slots.count)
+    _ = references.initialize(from: slots.map(Unmanaged.passUnretained))
   }
 
   deinit { references.deallocate() }
 
-  var maximum: Int { readers.count }
+  var maximum: Int { slots.count }
 
   func interrupt() {
-    for reader in readers { reader.interrupts.withLock { $0 }?.interrupt() }
+    for slot in slots { slot.interrupts.withLock { $0 }?.interrupt() }
   }
 
   // MARK: Scopes
 
   /// Runs a body on a reader, and waits for one if all are busy.
   func perform(_ kind: ScopeKind, _ body: (Database) throws -> Void) throws {
-    guard let reader = takeIdle() else { return try performAfterWait(kind, body) }
+    guard let slot = claimIdle() else { return try performAfterWait(kind, body) }
     // Unretained: reference counting takes a third of an empty read's time.
-    defer { reader._withUnsafeGuaranteedRef { giveBack($0) } }
-    if canWrite { try replaceIfLost(reader.takeUnretainedValue()) }
-    try run(reader._withUnsafeGuaranteedRef { $0.reference }, kind, body)
+    defer { slot._withUnsafeGuaranteedRef { giveBack($0) } }
+    if canWrite { try replaceIfLost(slot.takeUnretainedValue()) }
+    try run(slot._withUnsafeGuaranteedRef { $0.reference }, kind, body)
   }
 
   private func performAfterWait(_ kind: ScopeKind, _ body: (Database) throws -> Void) throws {
     let start = MonotonicClock.now
-    let reader = try wait()
-    defer { giveBack(reader) }
-    if canWrite { try replaceIfLost(reader) }
-    let connection = reader.database?.connection
+    let slot = try wait()
+    defer { giveBack(slot) }
+    if canWrite { try replaceIfLost(slot) }
+    let connection = slot.database?.connection
     connection?.waited = MonotonicClock.now - start
     defer { connection?.waited = .zero }
-    try run(reader.reference, kind, body)
+    try run(slot.reference, kind, body)
   }
 
   @inline(__always)
@@ -131,15 +132,15 @@ final class ConnectionPool: ScopeRunner, @unchecked Sendable {
     _ task: WaitingTask, _ kind: ScopeKind, _ call: ScopeCall, _ body: (Database) throws -> Void
   ) -> ScopeOutcome<Void> {
     let result: Result<Void, any Error> = Result {
-      guard let reader = task.reader else {
+      guard let slot = task.slot else {
         throw DatabaseError(.internal, "the task was given no reader")
       }
-      defer { giveBack(reader) }
-      if canWrite { try replaceIfLost(reader) }
-      guard let database = reader.database else { throw Self.unopenedError }
+      defer { giveBack(slot) }
+      if canWrite { try replaceIfLost(slot) }
+      guard let database = slot.database else { throw Self.unopenedError }
       database.connection.waited = MonotonicClock.now - task.start
       defer { database.connection.waited = .zero }
-      try reader.cancellation.run(task, on: database) {
+      try slot.cancellation.run(task, on: database) {
         try enter(kind) {
           try database.runScope(kind) { database in
             try body(database)
@@ -159,20 +160,20 @@ final class ConnectionPool: ScopeRunner, @unchecked Sendable {
     _ task: WaitingTask, _ kind: ScopeKind, _ call: ScopeCall, _ body: (Database) throws -> Void
   ) -> ScopeOutcome<Void>? {
     // A call to a server blocks, which mustn't happen on a thread of the cooperative pool.
-    guard !canWrite, let reader = takeIdle() else { return nil }
-    task.reader = reader.takeUnretainedValue()
+    guard !canWrite, let slot = claimIdle() else { return nil }
+    task.slot = slot.takeUnretainedValue()
     return perform(task, kind, call, body)
   }
 
   func cancel(_ task: WaitingTask) {
     if leave(task) { return task.refuse(CancellationError()) }
     // Only the reader that the task was given, if any, runs it.
-    for reader in readers { reader.cancellation.cancel(task) }
+    for slot in slots { slot.cancellation.cancel(task) }
   }
 
-  /// Takes an idle reader, unless a barrier forbids it.
+  /// Claims an idle slot, unless a barrier forbids it.
   @inline(__always)
-  private func takeIdle() -> Unmanaged<PooledConnection>? {
+  private func claimIdle() -> Unmanaged<PooledConnection>? {
     // Each thread begins at a reader of its own, whose cache has the pages that the thread needs.
     let count = references.count
     // Threads created in sequence lie a stack and its guard page apart, which spreads these numbers. The mask
@@ -200,22 +201,22 @@ final class ConnectionPool: ScopeRunner, @unchecked Sendable {
   /// Opens another reader, or waits for one on this thread.
   private func wait() throws -> PooledConnection {
     let waiter = WaitingThread()
-    if let reader = try join(waiter, taking: PooledConnection.empty) {
+    if let slot = try join(waiter, taking: PooledConnection.empty) {
       do {
-        try open(reader)
+        try open(slot)
       } catch {
-        giveBack(reader)
+        giveBack(slot)
         throw error
       }
-      reader.begin()
-      return reader
+      slot.begin()
+      return slot
     }
     while true {
       switch waiter.sleep(until: waiter.start + timeout) {
       case .granted, .awake:
-        guard let reader = waiter.reader else { return try wait() }
-        reader.begin()
-        return reader
+        guard let slot = waiter.slot else { return try wait() }
+        slot.begin()
+        return slot
       case .none:
         if leave(waiter) { throw timeoutError() }
       }
@@ -229,17 +230,17 @@ final class ConnectionPool: ScopeRunner, @unchecked Sendable {
       guard !isBarred(by: Self.closed | Self.replaced) else { throw refusal }
       // Raises the flag first, then looks for a reader; giving one back does it in the reverse order.
       raise(Self.waiting)
-      if !isGated, queue.waiting.isEmpty, let reader = take(PooledConnection.idle) ?? take(state) {
+      if !isGated, queue.waiting.isEmpty, let slot = claim(PooledConnection.idle) ?? claim(state) {
         lower(Self.waiting)
-        return reader
+        return slot
       }
       if queue.waiting.append(waiter) { sweepLater() }
       return nil
     }
   }
 
-  private func take(_ state: UInt32, as new: UInt32 = PooledConnection.busy) -> PooledConnection? {
-    readers.first { $0.change(from: state, to: new) }
+  private func claim(_ state: UInt32, as new: UInt32 = PooledConnection.busy) -> PooledConnection? {
+    slots.first { $0.change(from: state, to: new) }
   }
 
   private func leave(_ waiter: WaitingScope) -> Bool {
@@ -256,31 +257,31 @@ final class ConnectionPool: ScopeRunner, @unchecked Sendable {
   }
 
   /// Opens the connection of a reader that the caller has taken, unless it is open.
-  private func open(_ reader: PooledConnection) throws {
-    guard reader.database == nil else { return }
+  private func open(_ slot: PooledConnection) throws {
+    guard slot.database == nil else { return }
     let database = try opening()
     database.connection.leave()
-    reader.database = database
-    if canWrite { reader.interrupts.withLock { $0 = database.interruptHandle } }
+    slot.database = database
+    if canWrite { slot.interrupts.withLock { $0 = database.interruptHandle } }
   }
 
   /// Replaces a connection that was lost while idle, before it is used.
-  private func replaceIfLost(_ reader: PooledConnection) throws {
-    if reader.database?.engine?.isAlive() == true { return }
-    reader.database = nil
-    try open(reader)
+  private func replaceIfLost(_ slot: PooledConnection) throws {
+    if slot.database?.engine?.isAlive() == true { return }
+    slot.database = nil
+    try open(slot)
   }
 
   /// Gives a reader back: to the first scope in the queue, or to the idle ones.
-  func giveBack(_ reader: PooledConnection) {
+  func giveBack(_ slot: PooledConnection) {
     // A connection that was lost, or couldn't be reset, is opened anew for its next user.
-    if canWrite, let connection = reader.database?.connection {
+    if canWrite, let connection = slot.database?.connection {
       timeInCommit.add(connection.takeTimeInCommit(), ordering: .relaxed)
       connection.engine?.endScope()
-      if reader.database?.isOpen == false { reader.database = nil }
+      if slot.database?.isOpen == false { slot.database = nil }
     }
-    let state = reader.database == nil ? PooledConnection.empty : PooledConnection.idle
-    reader.state.store(state, ordering: .sequentiallyConsistent)
+    let state = slot.database == nil ? PooledConnection.empty : PooledConnection.idle
+    slot.state.store(state, ordering: .sequentiallyConsistent)
     if isBarred(by: ~0) { serve() }
   }
 
@@ -290,20 +291,20 @@ final class ConnectionPool: ScopeRunner, @unchecked Sendable {
     var served: [WaitingScope] = []
     queue.withLock { queue in
       if !isBarred(by: Self.gated) {
-        while let first = queue.waiting.first, let reader = take(PooledConnection.idle) {
+        while let first = queue.waiting.first, let slot = claim(PooledConnection.idle) {
           queue.waiting.remove(first)
           queue.waiting.noteSuccess(of: first, at: MonotonicClock.now)
-          first.reader = reader
+          first.slot = slot
           (first as? WaitingThread)?.tell(.granted)
           served.append(first)
         }
         removed(queue)
         // Opens another one for the first in the queue, for instance after the last one couldn't be opened.
         typealias State = PooledConnection
-        if let first = queue.waiting.first, let reader = take(State.empty, as: State.opening) {
+        if let first = queue.waiting.first, let slot = claim(State.empty, as: State.opening) {
           let writer = writer
-          reader.worker.async {
-            self.open(reader, for: first)
+          slot.worker.async {
+            self.open(slot, for: first)
             withExtendedLifetime(writer) {}
           }
         }
@@ -317,9 +318,9 @@ final class ConnectionPool: ScopeRunner, @unchecked Sendable {
   }
 
   private func wake(_ scope: WaitingScope) {
-    if let task = scope.asTask, let reader = task.reader {
-      reader.worker.async {
-        reader.begin()
+    if let task = scope.asTask, let slot = task.slot {
+      slot.worker.async {
+        slot.begin()
         task.run()
       }
     } else {
@@ -329,10 +330,10 @@ final class ConnectionPool: ScopeRunner, @unchecked Sendable {
 
   /// Opens a reader on this thread for the first scope in the queue. If that fails, the scope gets the error,
   /// unless it has left the queue.
-  private func open(_ reader: PooledConnection, for waiter: WaitingScope) {
+  private func open(_ slot: PooledConnection, for waiter: WaitingScope) {
     var failure: (any Error)?
-    do { try open(reader) } catch { if leave(waiter) { failure = error } }
-    giveBack(reader)
+    do { try open(slot) } catch { if leave(waiter) { failure = error } }
+    giveBack(slot)
     // The pool may have been released meanwhile.
     if isBarred(by: Self.closed) { releaseIdle() }
     guard let failure else { return }
@@ -362,10 +363,10 @@ final class ConnectionPool: ScopeRunner, @unchecked Sendable {
 extension ConnectionPool: TaskScheduler {
   func submit(_ task: WaitingTask) {
     do {
-      if let reader = try takeIdle()?.takeUnretainedValue()
+      if let slot = try claimIdle()?.takeUnretainedValue()
         ?? join(task, taking: PooledConnection.idle)
       {
-        task.reader = reader
+        task.slot = slot
         wake(task)
       } else {
         // Opens another reader for the first in the queue, on a thread that may block.

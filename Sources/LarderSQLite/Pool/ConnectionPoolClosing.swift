@@ -37,7 +37,7 @@ extension ConnectionPool {
 
   /// Whether a read is under way, or waits that was called before the pool was closed.
   func isInUse(_ queue: Queue) -> Bool {
-    readers.contains(where: \.isBusy) || isBarred(by: Self.closed) && !queue.waiting.isEmpty
+    slots.contains(where: \.isBusy) || isBarred(by: Self.closed) && !queue.waiting.isEmpty
   }
 
   /// Closes the idle readers, and those that are being opened once they are open. Called when nobody uses the
@@ -49,11 +49,11 @@ extension ConnectionPool {
 
   /// Closes the idle readers.
   func releaseIdle() {
-    for reader in readers
-    where reader.change(from: PooledConnection.idle, to: PooledConnection.busy) {
-      reader.database?.closeEverything()
-      reader.database = nil
-      giveBack(reader)
+    for slot in slots
+    where slot.change(from: PooledConnection.idle, to: PooledConnection.busy) {
+      slot.database?.closeEverything()
+      slot.database = nil
+      giveBack(slot)
     }
   }
 
@@ -70,7 +70,7 @@ extension ConnectionPool {
           .busyTimeout, "waited longer than \(timeout) for the readers in use")
       }
       releaseIdle()
-    } while readers.contains {
+    } while slots.contains {
       $0.state.load(ordering: .sequentiallyConsistent) != PooledConnection.empty
     }
   }
@@ -97,7 +97,7 @@ extension ConnectionPool {
     let age = oldestAge.map { "; one has been in use for \($0.inMilliseconds) ms" } ?? ""
     return DatabaseError(
       .busyTimeout,
-      "waited longer than \(timeout) for a \(canWrite ? "connection" : "reader") to become free\(age)"
+      "waited longer than \(timeout) for a \(canWrite ? "connection" : "slot") to become free\(age)"
     )
   }
 

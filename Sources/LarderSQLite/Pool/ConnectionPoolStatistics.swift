@@ -9,7 +9,7 @@ extension ConnectionPool {
       statistics.transactions = transactions.load(ordering: .relaxed)
       statistics.timeInCommit = .nanoseconds(timeInCommit.load(ordering: .relaxed))
     }
-    let states = readers.map { $0.state.load(ordering: .relaxed) }
+    let states = slots.map { $0.state.load(ordering: .relaxed) }
     statistics.busyReaders = states.count { $0 == PooledConnection.busy }
     statistics.idleReaders = states.count { $0 == PooledConnection.idle }
     statistics.oldestReaderAge = oldestAge
@@ -18,7 +18,7 @@ extension ConnectionPool {
   /// The age of the oldest running read.
   var oldestAge: Duration? {
     let (now, ticks) = (MonotonicClock.nanoseconds, larder_ticks())
-    let since = readers.filter { $0.state.load(ordering: .relaxed) == PooledConnection.busy }
+    let since = slots.filter { $0.state.load(ordering: .relaxed) == PooledConnection.busy }
       .map { $0.since.load(ordering: .relaxed) }
     guard let oldest = since.filter({ $0 > 0 && $0 < ticks }).min(), ticks > start.ticks else {
       return nil

@@ -6,8 +6,8 @@ import Synchronization
 public final class Connections: Sendable {
   /// Nil if each connection reads and writes.
   let writer: Writer?
-  /// Nil if the writer reads too.
-  let readers: ConnectionPool?
+  /// SQLite's readers, nil if the writer reads too; or all connections of another engine.
+  let pool: ConnectionPool?
   /// The replicas that run another engine's reads; nil if there are none.
   package let replicas: Replicas?
   private let waitGraph: WaitGraph?
@@ -23,22 +23,22 @@ public final class Connections: Sendable {
   package let engine: String
   /// Nil if no scope is retried.
   private let retries: ScopeRetries?
-  /// An unretained reference to ``readers``. A reference count that all threads share would make reading
+  /// An unretained reference to ``pool``. A reference count that all threads share would make reading
   /// threads wait for one another.
-  private let readersReference: Unmanaged<ConnectionPool>?
+  private let poolReference: Unmanaged<ConnectionPool>?
   /// An unretained reference to ``writer``.
   private let writerReference: Unmanaged<Writer>?
 
-  init(writer: Writer, readers: ConnectionPool?) {
+  init(writer: Writer, pool: ConnectionPool?) {
     self.writer = writer
-    self.readers = readers
+    self.pool = pool
     owner = ObjectIdentifier(writer)
     engine = "SQLite"
     retries = writer.configuration.retryLimit.map { ScopeRetries(limit: $0) }
     replicas = nil
-    readersReference = readers.map(Unmanaged.passUnretained)
+    poolReference = pool.map(Unmanaged.passUnretained)
     writerReference = .passUnretained(writer)
-    waitGraph = readers.map { WaitGraph(maximumReaders: $0.maximum) }
+    waitGraph = pool.map { WaitGraph(maximumReaders: $0.maximum) }
     moveWatcher =
       writer.fileCheck == nil ? nil : writer.location.map { MoveWatcher($0) }
     // (A weak reference to the writer would make its reference counting slow.)
@@ -55,16 +55,16 @@ public final class Connections: Sendable {
     engine: String, maximum: Int, timeout: Duration, retries: ScopeRetries,
     replicas: Replicas? = nil, open: @escaping @Sendable () throws -> Database
   ) {
-    let readers = ConnectionPool(maximum: maximum, timeout: timeout, open: open)
+    let pool = ConnectionPool(maximum: maximum, timeout: timeout, open: open)
     writer = nil
-    self.readers = readers
-    owner = readers.owner
+    self.pool = pool
+    owner = pool.owner
     self.engine = engine
     self.retries = retries
     self.replicas = replicas
-    readersReference = .passUnretained(readers)
+    poolReference = .passUnretained(pool)
     writerReference = nil
-    waitGraph = WaitGraph(maximumReaders: readers.maximum)
+    waitGraph = WaitGraph(maximumReaders: pool.maximum)
     moveWatcher = nil
   }
 
@@ -72,7 +72,7 @@ public final class Connections: Sendable {
   deinit {
     if isOfThisProcess { moveWatcher?.stop() }
     for companion in companions.withLock({ $0.list }) { companion.abandon() }
-    readers?.abandon()
+    pool?.abandon()
     writer?.checkpointer?.close(makesNoMore: true)
   }
 
@@ -145,8 +145,8 @@ public final class Connections: Sendable {
     if processGeneration != ProcessGeneration.current { throw Connection.processError }
     if EnteredScope.isInside, case let held = EnteredScope.held(of: owner), !held.isNothing {
       try runInside(held, kind, call, body)
-    } else if case .read = kind, let readersReference {
-      try readersReference._withUnsafeGuaranteedRef { try read($0, body) }
+    } else if case .read = kind, let poolReference {
+      try poolReference._withUnsafeGuaranteedRef { try read($0, body) }
     } else {
       try write(kind, call, body)
     }
@@ -159,7 +159,7 @@ public final class Connections: Sendable {
     if let writerReference {
       try writerReference._withUnsafeGuaranteedRef { try $0.perform(kind, call, body) }
     } else {
-      try readers?.perform(kind, body)
+      try pool?.perform(kind, body)
     }
   }
 
@@ -170,7 +170,7 @@ public final class Connections: Sendable {
     _ body: (Database) throws -> Void
   ) throws {
     var reads: ConnectionPool?
-    if case .read = kind { reads = readers }
+    if case .read = kind { reads = pool }
     guard let waitGraph, reads != nil || !held.writer else { throw EnteredScope.reentryError }
     let wait = WaitGraph.Wait(held: held, wantsReader: reads != nil || writer == nil)
     try waitGraph.add(wait)
@@ -196,11 +196,11 @@ public final class Connections: Sendable {
     if let reads { try read(reads, body) } else { try write(kind, call, body) }
   }
 
-  private func read(_ readers: ConnectionPool, _ body: (Database) throws -> Void) throws {
-    guard let groupCommit else { return try readers.perform(.read, body) }
+  private func read(_ pool: ConnectionPool, _ body: (Database) throws -> Void) throws {
+    guard let groupCommit else { return try pool.perform(.read, body) }
     try groupCommit.check()
-    let outcome = Result { try readers.perform(.read, body) }
-    try groupCommit.wait(for: groupCommit.position, within: readers.timeout)
+    let outcome = Result { try pool.perform(.read, body) }
+    try groupCommit.wait(for: groupCommit.position, within: pool.timeout)
     try outcome.get()
   }
 
@@ -242,18 +242,18 @@ public final class Connections: Sendable {
   ) async throws -> T {
     try Task.checkCancellation()
     try checkProcess()
-    if let writer, !(kind.isRead && readers != nil) {
+    if let writer, !(kind.isRead && pool != nil) {
       let outcome = await run(by: writer, kind, call, body)
       try await writer.groupCommit?.wait(
         for: outcome.position, within: writer.lock.timeout, isCancellable: kind.isRead)
       return try outcome.result.get()
     }
-    guard let readers else { throw DatabaseError(.internal, "there is no connection") }
+    guard let pool else { throw DatabaseError(.internal, "there is no connection") }
     try groupCommit?.check()
-    let outcome = await run(by: readers, kind, call, body)
+    let outcome = await run(by: pool, kind, call, body)
     if let groupCommit {
       try await groupCommit.wait(
-        for: groupCommit.position, within: readers.timeout, isCancellable: true)
+        for: groupCommit.position, within: pool.timeout, isCancellable: true)
     }
     return try outcome.result.get()
   }
@@ -290,7 +290,7 @@ public final class Connections: Sendable {
 
   var isOfThisProcess: Bool { processGeneration == ProcessGeneration.current }
 
-  var isClosed: Bool { readers?.isBarred(by: ConnectionPool.closed) ?? false }
+  var isClosed: Bool { pool?.isBarred(by: ConnectionPool.closed) ?? false }
 
   /// Whether the open database isn't the one that was opened any more: the file was moved or replaced, or its
   /// content restored.
@@ -303,13 +303,13 @@ public final class Connections: Sendable {
 
   /// Closes the idle readers' connections.
   package func releaseIdle() {
-    readers?.releaseIdle()
+    pool?.releaseIdle()
     replicas?.releaseIdle()
   }
 
   /// Interrupts the writer's statement; in a pool without a writer, those of all connections.
   func interrupt() {
-    if let writer { writer.interruptHandle.interrupt() } else { readers?.interrupt() }
+    if let writer { writer.interruptHandle.interrupt() } else { pool?.interrupt() }
     replicas?.interrupt()
   }
 
@@ -345,7 +345,7 @@ public final class Connections: Sendable {
 
   var statistics: AccessStatistics {
     var statistics = writer?.statistics ?? AccessStatistics()
-    readers?.describe(&statistics)
+    pool?.describe(&statistics)
     retries?.describe(&statistics)
     return statistics
   }

@@ -26,13 +26,13 @@ extension Connections {
 
   private func closeAll(until deadline: Duration?) throws {
     try replicas?.close()
-    try readers?.close(until: deadline)
+    try pool?.close(until: deadline)
     let companions = companions.withLock { $0.list }
     for companion in companions { companion.pause() }
     do {
       try writer?.close(until: deadline)
     } catch {
-      readers?.reopen()
+      pool?.reopen()
       for companion in companions { companion.resume() }
       throw error
     }
@@ -59,18 +59,18 @@ extension Connections {
   /// Closes the other connections, and holds up scopes that would open one. Throws if readers don't end in
   /// time.
   private func releaseOthers() throws {
-    if let readers, !readers.keepOut(within: readers.timeout) {
-      readers.letIn()
+    if let pool, !pool.keepOut(within: pool.timeout) {
+      pool.letIn()
       throw DatabaseError(
         .busy, "the writer needs the file for itself, but reads are still running")
     }
-    readers?.releaseIdle()
+    pool?.releaseIdle()
     writer?.checkpointer?.close(makesNoMore: false)
     for companion in companions.withLock({ $0.list }) { companion.pause() }
   }
 
   private func reopenOthers() {
-    readers?.letIn()
+    pool?.letIn()
     for companion in companions.withLock({ $0.list }) { companion.resume() }
   }
 }

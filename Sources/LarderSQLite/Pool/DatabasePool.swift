@@ -34,7 +34,7 @@ public final class DatabasePool: DatabaseAccess {
     if !configuration.readOnly { configuration.journalMode = .wal }
     let writer = try Writer(path: path, configuration: configuration)
     let readers = ConnectionPool(beside: writer, configuration: configuration)
-    let connections = Connections(writer: writer, readers: readers)
+    let connections = Connections(writer: writer, pool: readers)
     let mode = try connections.performSeldom(.plain, ScopeCall("init(path:)")) { db in
       try db.value("PRAGMA journal_mode", as: String.self)
     }
@@ -56,5 +56,5 @@ public final class DatabasePool: DatabaseAccess {
   public var path: String { connections.writer?.path ?? "" }
 
   /// Closes the connections of idle readers.
-  public func releaseIdleConnections() { connections.readers?.releaseIdle() }
+  public func releaseIdleConnections() { connections.pool?.releaseIdle() }
 }

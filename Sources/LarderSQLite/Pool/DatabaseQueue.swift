@@ -24,7 +24,7 @@ public final class DatabaseQueue: DatabaseAccess {
   /// Opens the database; throws as ``Database/init(path:configuration:)`` does.
   public init(path: String? = nil, configuration: Configuration = .init()) throws {
     connections = Connections(
-      writer: try Writer(path: path, configuration: configuration), readers: nil)
+      writer: try Writer(path: path, configuration: configuration), pool: nil)
   }
 
   /// Opens the database at a file URL. Throws as ``Database/init(url:configuration:)`` does.

@@ -160,7 +160,7 @@ struct BriefScopeTests {
     let access = pool
     try await Scope.read.earnTrust(access)
     let begun = Lock(0)
-    let count = try #require(access.connections.readers).maximum
+    let count = try #require(access.connections.pool).maximum
     let tasks = (0..<count).map { _ in
       Task {
         try await Scope.read.run(access) { db in

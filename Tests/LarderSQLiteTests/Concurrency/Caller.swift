@@ -145,7 +145,7 @@ extension DatabaseAccess {
   var waitingCount: Int { statistics.waiting }
 
   /// The number of callers that wait for a reader.
-  var waitingReaderCount: Int { connections.readers?.queue.withLock { $0.waiting.count } ?? 0 }
+  var waitingReaderCount: Int { connections.pool?.queue.withLock { $0.waiting.count } ?? 0 }
 
   /// Holds the writer, calls each closure on its own thread so that they queue in order, releases the
   /// writer, and returns each closure's error.

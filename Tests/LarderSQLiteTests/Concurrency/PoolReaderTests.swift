@@ -270,7 +270,7 @@ struct PoolReaderTests {
   @Test("A checkpoint that blocked new reads admits none after the pool was closed")
   func closedDuringCheckpoint() throws {
     let pool = try pool(readers: 1)
-    let readers = try #require(pool.connections.readers)
+    let readers = try #require(pool.connections.pool)
     #expect(readers.keepOut(within: .zero))
     try pool.close()
     readers.letIn()
