@@ -22,7 +22,7 @@ final class KnownSchema {
   /// The cookies of the database and of the attached ones.
   private var cookies: [Int] = []
   private var tables: [[UInt8]: FoundTable?] = [:]
-  private var findings: [Int: AnyObject] = [:]
+  fileprivate var findings: [Int: AnyObject] = [:]
   /// The statement that reads the cookie.
   private var cookieStatement: OpaquePointer?
   private var keepsSnapshot = false
@@ -164,11 +164,6 @@ final class KnownSchema {
     tables[key] = .some(found)
     return found
   }
-
-  fileprivate subscript(finding number: Int) -> AnyObject? {
-    get { findings[number] }
-    set { findings[number] = newValue }
-  }
 }
 
 /// Reads a connection's schema while a table is checked.
@@ -196,15 +191,12 @@ package struct SchemaReader {
   /// its own one.
   package func uniqueKeys(of table: FoundTable) throws -> [[(column: Int, collation: String?)]] {
     try look(orElse: []) { look in
-      var keys: [[(column: Int, collation: String?)]] = []
-      for key in try look.uniqueKeys(of: table.name) {
-        keys.append(
-          key.map { part in
-            let own = look.collation(of: table.columns[part.column].name, in: table.name)
-            return (part.column, part.collation.foldedName == own.foldedName ? nil : part.collation)
-          })
+      try look.uniqueKeys(of: table.name).map { key in
+        key.map { part in
+          let own = look.collation(of: table.columns[part.column].name, in: table.name)
+          return (part.column, part.collation.foldedName == own.foldedName ? nil : part.collation)
+        }
       }
-      return keys
     }
   }
 
@@ -222,8 +214,8 @@ package struct SchemaReader {
 
   /// The findings about a declaration by its number, until the schema changes.
   package subscript(finding number: Int) -> AnyObject? {
-    get { connection.knownSchema[finding: number] }
-    nonmutating set { connection.knownSchema[finding: number] = newValue }
+    get { connection.knownSchema.findings[number] }
+    nonmutating set { connection.knownSchema.findings[number] = newValue }
   }
 
   /// - Parameter unknown: the result if SQLite can't compile a statement on the schema, as for a broken view:

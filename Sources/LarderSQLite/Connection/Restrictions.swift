@@ -1,7 +1,6 @@
 /// The restrictions of a scope on the statements that run in it.
 struct Restrictions: OptionSet {
   let rawValue: UInt8
-  /// Nothing may be written.
   static let writing = Restrictions(rawValue: 1)
   /// The transaction is the scope's: no statement may begin or end one.
   static let transactionControl = Restrictions(rawValue: 2)
@@ -12,6 +11,7 @@ struct Restrictions: OptionSet {
   static let transaction: Restrictions = [.transactionControl, .autocommit]
 
   static let endedTransaction = "an error or a statement has ended the scope's transaction"
+  static let scopesTransaction = "only the scope can begin and end its transaction"
 
   /// Throws for a statement that the restrictions rule out.
   func check(
@@ -27,12 +27,10 @@ struct Restrictions: OptionSet {
       throw DatabaseError(.readOnly, refusal, sql: sql)
     }
     if contains(.autocommit), !hasTransaction() {
-      throw DatabaseError(
-        .abort, Self.endedTransaction, sql: sql)
+      throw DatabaseError(.abort, Self.endedTransaction, sql: sql)
     }
     if contains(.transactionControl), case .transactionControl = kind {
-      throw DatabaseError(
-        .misuse, "only the scope can begin and end its transaction", sql: sql)
+      throw DatabaseError(.misuse, Self.scopesTransaction, sql: sql)
     }
   }
 }

@@ -74,30 +74,23 @@ extension Database {
   /// Begins a transaction. Throws if one is open already, or a lock can't be had in time; and
   /// `ResultCode.misuse` if the open one is a scope's.
   public func begin(_ kind: TransactionKind = .immediate) throws {
-    try checkIsOwnTransaction()
-    try execute(kind.control)
+    try executeUnlessScopes(kind.control)
   }
 
-  private func checkIsOwnTransaction() throws {
+  private func executeUnlessScopes(_ control: TransactionControl) throws {
     guard !connection.restrictions.contains(.transactionControl) else {
-      throw connection.named(
-        DatabaseError(.misuse, "only the scope can begin and end its transaction"))
+      throw connection.named(DatabaseError(.misuse, Restrictions.scopesTransaction))
     }
+    try execute(control)
   }
 
   /// Commits the transaction. If that throws, as for a deferred foreign key or a lock, the
   /// transaction is mostly still open: ask ``isInTransaction``, then try again or roll back. Throws
   /// `ResultCode.misuse` if it is a scope's.
-  public func commit() throws {
-    try checkIsOwnTransaction()
-    try execute(.commit)
-  }
+  public func commit() throws { try executeUnlessScopes(.commit) }
 
   /// Rolls the transaction back. Throws if none is open, and `ResultCode.misuse` if it is a scope's.
-  public func rollback() throws {
-    try checkIsOwnTransaction()
-    try execute(.rollback)
-  }
+  public func rollback() throws { try executeUnlessScopes(.rollback) }
 
   /// Runs a closure in a transaction, commits when it returns, and rolls back when it throws.
   ///
