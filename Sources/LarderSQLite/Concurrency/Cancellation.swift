@@ -25,7 +25,7 @@ final class Cancellation: Sendable {
     try outcome.get()
   }
 
-  /// Interrupts a task's scope if it is running, again and again until it ends.
+  /// Interrupts a task's scope if it is running, until it ends.
   func cancel(_ task: WaitingTask) {
     let isRunning = running.withLock { running in
       guard let running, running.task === task else { return false }

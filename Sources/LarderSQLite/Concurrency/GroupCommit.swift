@@ -9,8 +9,7 @@ import Synchronization
 /// Each transaction commits by itself, as with synchronous NORMAL: its frames are written to the write-ahead
 /// log, not synced. After it has released the writer lock, its caller waits until the log is synced past its
 /// commit. Another thread syncs for all who have committed by then; later ones wait for the next sync. While
-/// the disk works, other transactions run. The idea is PostgreSQL's (`commit_delay`), which
-/// shares the sync of its log in the same way.
+/// the disk works, other transactions run. PostgreSQL shares the sync of its log in this way (`commit_delay`).
 ///
 /// No caller syncs by itself: a thread can't give up a disk that doesn't answer once it has called it. So
 /// every wait has a deadline, after which the caller is told that its commit is written and not known to be
@@ -204,18 +203,15 @@ final class GroupCommit: @unchecked Sendable {
   /// The position up to which a reader may have seen commits until now.
   var position: Int { announced.load(ordering: .sequentiallyConsistent) }
 
-  /// Throws if a sync has failed.
   func check() throws {
     if failed.load(ordering: .acquiring), let failure = state.withLock({ $0.failure }) {
       throw failure
     }
   }
 
-  /// Fills in the syncs' part of the statistics.
   func describe(_ statistics: inout AccessStatistics) {
     (statistics.syncs, statistics.largestGroup) = state.withLock { ($0.syncs, $0.largestGroup) }
   }
 
-  /// Whether a sync has failed, so that nothing may be written any more.
   var hasFailed: Bool { failed.load(ordering: .relaxed) }
 }

@@ -42,21 +42,18 @@ struct EnteredScope {
     return held
   }
 
-  /// The kind of connection that a scope holds.
   enum Holding {
     case writer, reader
     /// One of a pool's connections that each read and write.
     case serverConnection
   }
 
-  /// The connections that a thread holds.
   struct Held: Equatable {
     var writer = false
     var readers = 0
     var isNothing: Bool { !writer && readers == 0 }
   }
 
-  /// Whether this thread is in any scope at all.
   static var isInside: Bool { slot().pointee != nil }
 
   /// The thread-local variable. Never inlined, so that there is only one.
@@ -66,7 +63,6 @@ struct EnteredScope {
       .assumingMemoryBound(to: UnsafeMutablePointer<EnteredScope>?.self)
   }
 
-  /// The error for a call that would wait for itself.
   static var reentryError: DatabaseError {
     DatabaseError(
       .misuse,

@@ -71,7 +71,7 @@ final class Connection {
   /// The ``BlockedReasons``, which make every call throw, or do something else first.
   private let blockedReasons = Atomic<Int>(0)
 
-  /// The settings that the running scope has changed; nil for none.
+  /// What the running scope has changed; nil for nothing.
   @exclusivity(unchecked) var changedSettings: ChangedSettings?
   /// The number of frames in the log after which a commit checkpoints it; 0 for never.
   @exclusivity(unchecked) var autocheckpoint = 0
@@ -80,7 +80,6 @@ final class Connection {
   var onLogCommit: ((Int) -> Bool)?
   /// The guard of checkpoints, if it stays open between them.
   var restartGuard: LogRestartGuard?
-  /// Whether ``restartGuard`` stays open between checkpoints.
   var keepsRestartGuard = false
   /// Called when SQLite could not sync a file.
   var onSyncFailure: (() -> Void)?
@@ -97,11 +96,9 @@ final class Connection {
   var follower: (any StatementFollower)? { didSet { noteFollowers() } }
   /// Records what statements read, for an observer of that; nil if there is none.
   @exclusivity(unchecked) var recorder: ReadRecorder? { didSet { noteFollowers() } }
-  /// The key of the file, nil for none.
   @exclusivity(unchecked) var key: EncryptionKey?
   /// The log that this connection makes, and has to be removed separately once it is closed.
   var leftover: LeftoverLog?
-  /// Whether a changeset is being recorded.
   var isRecordingChanges = false
   /// Whether there is a ``follower`` or a ``recorder``.
   @exclusivity(unchecked) private(set) var isFollowed = false
@@ -149,7 +146,6 @@ final class Connection {
     if isFollowed { afterSteps.insert(.followed) } else { afterSteps.remove(.followed) }
   }
 
-  /// Whether the connection is open.
   var isOpen: Bool { handle != nil || engine?.isOpen == true }
 
   /// Whether a transaction is open, as the engine says; false when the connection is closed.
@@ -220,22 +216,18 @@ final class Connection {
     guard !hasTransaction else { throw error(code, sql: "ROLLBACK") }
   }
 
-  /// The reasons that block the connection now.
   var reasons: BlockedReasons {
     BlockedReasons(rawValue: blockedReasons.load(ordering: .relaxed))
   }
 
-  /// Adds reasons that block the connection.
   func block(_ reasons: BlockedReasons) {
     blockedReasons.bitwiseOr(reasons.rawValue, ordering: .relaxed)
   }
 
-  /// Removes reasons that block the connection, and leaves the others.
   func unblock(_ reasons: BlockedReasons) {
     blockedReasons.bitwiseAnd(~reasons.rawValue, ordering: .relaxed)
   }
 
-  /// Throws if the task of the scope was cancelled.
   func checkCancellation() throws {
     if reasons.contains(.cancellation) { throw Self.cancellationError }
   }
@@ -279,7 +271,6 @@ final class Connection {
       timeInCommit.load(ordering: .relaxed) &+ nanoseconds, ordering: .relaxed)
   }
 
-  /// Returns the time spent in COMMIT, and resets it.
   func takeTimeInCommit() -> Int { timeInCommit.exchange(0, ordering: .relaxed) }
 
   /// Throws in a process that was forked from the one that opened the connection.

@@ -59,16 +59,15 @@ final class Checkpointer: @unchecked Sendable {
   private static let call = ScopeCall("a checkpoint")
 
   init(
-    location: FileLocation?, configuration: Configuration, pageSize: Int, writer: WriterLock,
-    readers: ConnectionPool, groupCommit: GroupCommit?
-  ) {
-    self.location = location
+    beside writer: Writer, _ readers: ConnectionPool, _ configuration: Configuration
+  ) throws {
+    location = writer.location
     self.configuration = configuration
-    self.writer = writer
+    self.writer = writer.lock
     self.readers = readers
-    self.groupCommit = groupCommit
+    groupCommit = writer.groupCommit
     let bytes = (configuration.journalSizeLimit.flatMap { $0 >= 0 ? $0 : nil } ?? 64 << 20) / 4
-    limit = max(1, bytes / max(512, pageSize))
+    limit = max(1, bytes / max(512, try writer.database.pageSize))
   }
 
   /// Notes a commit. The caller holds the writer lock.

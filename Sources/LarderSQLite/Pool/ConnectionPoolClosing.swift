@@ -47,7 +47,6 @@ extension ConnectionPool {
     releaseIdle()
   }
 
-  /// Closes the idle readers.
   func releaseIdle() {
     for slot in slots
     where slot.change(from: PooledConnection.idle, to: PooledConnection.busy) {
@@ -87,7 +86,6 @@ extension ConnectionPool {
     }
   }
 
-  /// The error of a refused read.
   var refusal: DatabaseError {
     isBarred(by: Self.closed)
       ? DatabaseError(.misuse, "the pool is closed") : FileLocation.movedError(path)

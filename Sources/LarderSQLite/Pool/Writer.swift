@@ -16,7 +16,6 @@ final class Writer: ScopeRunner, @unchecked Sendable {
   let path: String?
   /// The file that is open, for other connections to the same file.
   let location: FileLocation?
-  /// The configuration that the connection was opened with.
   var configuration: Configuration { database.configuration }
   let readsWaitForDurability: Bool
   /// Whether the file has a write-ahead log. Then a holder of the lock never waits for readers.
@@ -68,17 +67,13 @@ final class Writer: ScopeRunner, @unchecked Sendable {
     register()
   }
 
-  /// Sets up a pool's ``Checkpointer``, which runs beside the writer. Called before anybody else uses this
-  /// object.
+  /// Sets up a pool's ``Checkpointer``. Called before anybody else uses this object.
   func shareLog(with readers: ConnectionPool, _ configuration: Configuration) throws {
     guard !database.isReadOnly else { return }
     database.connection.takeOver()
     defer { database.connection.leave() }
     self.readers = readers
-    checkpointer = Checkpointer(
-      location: location, configuration: configuration,
-      pageSize: try database.pageSize, writer: lock,
-      readers: readers, groupCommit: groupCommit)
+    checkpointer = try Checkpointer(beside: self, readers, configuration)
   }
 
   /// Installs the connection's callbacks. They also replace its automatic checkpoints.
