@@ -85,6 +85,11 @@ package protocol DefinitionDialect: Sendable {
   func alter(
     _ db: Database, to new: TableSchema, copying: [String: SQL], losing: RebuildLosses
   ) throws -> Int
+  /// Creates a full-text index, which the table's rows are in at once.
+  func create(_ index: FullTextDefinition, _ db: Database) throws
+  func drop(_ index: FullTextDefinition, ifExists: Bool, _ db: Database) throws
+  /// The ways in which the database's full-text index differs from its declaration.
+  func differences(of index: FullTextDefinition, _ db: Database) throws -> [TableDifference]
 }
 
 /// SQLite's own dialect.

@@ -133,7 +133,7 @@ final class PostgresEngine: EngineConnection {
 
   func statements(in sql: String) -> [String] { StatementText.statements(in: sql) }
 
-  var catalog: EngineCatalog { .postgres }
+  func catalog(of database: Database) -> any EngineCatalog { PostgresCatalog(db: database) }
 
   // MARK: Transactions
 
