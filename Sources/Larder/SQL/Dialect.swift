@@ -77,6 +77,10 @@ package protocol DefinitionDialect: Sendable {
   func check(name: String) throws
   /// The term of an index for a column or expression, so that the index has the order of queries.
   func indexTerm(_ term: String, isNullable: Bool) -> String
+  /// A declared table in the engine's own spelling.
+  ///
+  /// - Parameter draft: the statements that make the same as a temporary table.
+  func spelled(_ declared: TableSchema, draft: [String], in db: Database) throws -> TableSchema
   /// Changes a table into another one, and returns the number of its rows. Called in a transaction.
   ///
   /// - Parameters:
