@@ -350,13 +350,13 @@ final class PostgresStatement {
   func takeRest() throws {
     if isUnwanted { return try readToEnd() }
     guard let kept = PQcopyResult(current, PG_COPYRES_ATTRS) else {
-      throw PostgresFailure("53200", "out of memory")
+      throw PostgresFailure(SQLState.outOfMemory, "out of memory")
     }
     do {
       while isRunning, let result = try fetch() {
         defer { PQclear(result) }
         guard KeptRows.append(result, to: kept) else {
-          throw connection.abandon("53200", "out of memory")
+          throw connection.abandon(SQLState.outOfMemory, "out of memory")
         }
       }
     } catch let failure as PostgresFailure {

@@ -64,22 +64,3 @@ extension PostgresEngine {
     }
   }
 }
-
-extension DatabaseError {
-  /// The error for a failure of the server, or of the connection to it.
-  init(_ failure: PostgresFailure, sql: String? = nil) {
-    var message = failure.message
-    if let hint = failure.hint { message += " (\(hint))" }
-    if let advice = failure.advice { message += ": \(advice)" }
-    let constraint = failure.constraintKind.map {
-      ConstraintViolation(
-        kind: $0, table: failure.table,
-        columns: failure.column.map { [$0] } ?? failure.keyColumns,
-        name: failure.constraint)
-    }
-    self.init(
-      failure.resultCode, message, sql: sql, offset: sql == nil ? nil : failure.offset,
-      constraint: constraint, engine: "PostgreSQL", sqlState: failure.sqlState)
-    commitToken = failure.commitToken
-  }
-}

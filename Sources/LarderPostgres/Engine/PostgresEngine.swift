@@ -23,8 +23,8 @@ final class PostgresEngine: EngineConnection {
   private var isScopes = false
   /// The keys that the transaction has written.
   var keys = ChosenKeys()
-  /// A closure that is called for each retry of a statement outside of a transaction.
-  var noteRetry: @Sendable () -> Void = {}
+  /// The retries of the pool, which count those of statements outside of transactions.
+  let retries: PostgresRetries?
   /// Whether the session has the lock for transactions that run one at a time.
   var hasTurn = false
   /// Whether the transaction only reads, so that the outcome of its commit doesn't matter.
@@ -39,17 +39,19 @@ final class PostgresEngine: EngineConnection {
   let configuration: PostgresConfiguration
   var tokens: CommitTokens?
   /// How far the server had replayed the log when it was asked last.
-  var replayed = LogPosition()
+  var replayed = CommitPosition()
   /// The replicas, which are told the position in the server's log after each commit, so that reads see it.
   private let replicas: Replicas?
 
   /// Connects. Throws ``DatabaseError`` if that fails, without the password.
   init(
     _ servers: ServerList, _ configuration: PostgresConfiguration,
-    _ dialect: any Dialect = PostgresDialect(), replicas: Replicas? = nil
+    _ dialect: any Dialect = PostgresDialect(), retries: PostgresRetries? = nil,
+    replicas: Replicas? = nil
   ) throws {
     self.servers = servers
     self.configuration = configuration
+    self.retries = retries
     self.replicas = replicas
     self.dialect = EngineDialect(dialect)
     // The time is random, so that connections aren't replaced all at once.
@@ -57,11 +59,9 @@ final class PostgresEngine: EngineConnection {
     end = MonotonicClock.now + life * Double.random(in: 0.9...1)
     exactBeginning = "BEGIN ISOLATION LEVEL \(configuration.isolation.rawValue)"
     let deadline = MonotonicClock.now + configuration.connectTimeout
-    do {
-      connection = try servers.connect(configuration, deadline: deadline.inNanoseconds)
-      tokens = try connection.commitTokens()
-    } catch let failure as PostgresFailure {
-      throw DatabaseError(failure)
+    (connection, tokens) = try DatabaseError.converting {
+      let connection = try servers.connect(configuration, deadline: deadline.inNanoseconds)
+      return (connection, try connection.commitTokens())
     }
     interrupts = InterruptHandle { [interrupts = connection.interrupts] in interrupts.interrupt() }
   }
@@ -187,7 +187,8 @@ final class PostgresEngine: EngineConnection {
     if connection.status == .failedTransaction {
       try rollback()
       throw PostgresFailure(
-        "25P02", "an earlier error aborted the transaction, which was rolled back")
+        SQLState.failedTransaction,
+        "an earlier error aborted the transaction, which was rolled back")
     }
     savepointCount = 0
     if connection.discardDeferredBegin() { return }
@@ -273,12 +274,12 @@ final class PostgresEngine: EngineConnection {
       (pg_current_wal_insert_lsn() - '0/0')::bigint
     """
 
-  private static func position(_ row: [Int64]) -> LogPosition? {
-    row.count == 2 ? LogPosition(timeline: row[0], bytes: row[1]) : nil
+  private static func position(_ row: [Int64]) -> CommitPosition? {
+    row.count == 2 ? CommitPosition(timeline: row[0], bytes: row[1]) : nil
   }
 
   /// The position in the log after all that is committed.
-  func position() throws -> LogPosition {
+  func position() throws -> CommitPosition {
     try perform(until: soon) {
       var done = 0
       guard let row = try connection.run(all: [Self.position], done: &done),

@@ -9,7 +9,7 @@ public final class Connections: Sendable {
   /// Nil if the writer reads too.
   let readers: ConnectionPool?
   /// The replicas that run another engine's reads; nil if there are none.
-  package let replicas: Replicas?
+  let replicas: (any EngineReplicas)?
   private let waitGraph: WaitGraph?
   let briefScopes = ScopeTokenBuckets()
   /// The observer of commits; nil if there has never been one.
@@ -26,7 +26,7 @@ public final class Connections: Sendable {
   /// The engine's name, for errors.
   package let engine: String
   /// The retries of another engine's scopes; nil for SQLite.
-  private let engineRetries: EngineRetries?
+  private let engineRetries: (any EngineRetries)?
   private let retries = Atomic<Int>(0)
   /// An unretained reference to ``readers``. A reference count that all threads share would make reading
   /// threads wait for one another.
@@ -62,8 +62,8 @@ public final class Connections: Sendable {
   ///   - replicas: the replicas that run reads.
   ///   - open: opens a connection.
   package init(
-    engine: String, maximum: Int, timeout: Duration, retries: EngineRetries,
-    replicas: Replicas? = nil, open: @escaping @Sendable () throws -> Database
+    engine: String, maximum: Int, timeout: Duration, retries: any EngineRetries,
+    replicas: (any EngineReplicas)? = nil, open: @escaping @Sendable () throws -> Database
   ) {
     let readers = ConnectionPool(maximum: maximum, timeout: timeout, open: open)
     writer = nil
@@ -124,21 +124,23 @@ public final class Connections: Sendable {
 
   /// Tries to run a read on a replica; false if it has to run on the primary. A read inside of another scope
   /// always does.
-  func readFromReplica(
-    _ call: ScopeCall, notBefore position: LogPosition = .init(),
-    _ body: (Database) throws -> Void
+  private func readFromReplica(
+    _ call: ScopeCall, _ body: (Database) throws -> Void
   ) throws -> Bool {
-    guard let replicas, EnteredScope.held(of: owner).isNothing else { return false }
-    return try replicas.run(call, notBefore: position, besides: self, body)
+    guard let replicas, !isInside else { return false }
+    return try replicas.run(call, besides: self, body)
   }
 
+  /// Whether this thread is in one of the scopes.
+  package var isInside: Bool { !EnteredScope.held(of: owner).isNothing }
+
   @inline(__always)
-  func runOnPrimary(
+  package func runOnPrimary(
     _ kind: ScopeKind, _ call: ScopeCall, _ body: (Database) throws -> Void
   ) throws {
     guard let limit = retryLimit, isRetried(kind) else {
       if let engineRetries, isRetried(kind) {
-        return try runRetrying(engineRetries, kind, call, body)
+        return try engineRetries.run(kind, call, on: self, body)
       }
       do {
         return try runOnce(kind, call, body)
@@ -165,7 +167,7 @@ public final class Connections: Sendable {
     return kind.isTransaction
   }
 
-  func runOnce(
+  package func runOnce(
     _ kind: ScopeKind, _ call: ScopeCall, _ body: (Database) throws -> Void
   ) throws {
     if processGeneration != ProcessGeneration.current { throw Connection.processError }
@@ -245,19 +247,19 @@ public final class Connections: Sendable {
     _ body: @escaping @Sendable (Database) throws -> T
   ) async throws -> T {
     if kind.isRead, let replicas,
-      let value = try await replicas.run(call, notBefore: .init(), besides: self, body)
+      let value = try await replicas.run(call, besides: self, body)
     {
       return value
     }
     return try await performOnPrimary(kind, call, body)
   }
 
-  func performOnPrimary<T: Sendable>(
+  package func performOnPrimary<T: Sendable>(
     _ kind: ScopeKind, _ call: ScopeCall,
     _ body: @escaping @Sendable (Database) throws -> T
   ) async throws -> T {
     if let engineRetries, isRetried(kind) {
-      return try await performRetrying(engineRetries, kind, call, body)
+      return try await engineRetries.run(kind, call, on: self, body)
     }
     var retry = Retry(limit: isRetried(kind) ? retryLimit : nil)
     while true {
@@ -271,7 +273,7 @@ public final class Connections: Sendable {
     }
   }
 
-  func performOnce<T: Sendable>(
+  package func performOnce<T: Sendable>(
     _ kind: ScopeKind, _ call: ScopeCall,
     _ body: @escaping @Sendable (Database) throws -> T
   ) async throws -> T {
@@ -327,7 +329,7 @@ public final class Connections: Sendable {
   /// Whether this process opened the connections.
   var isOfThisProcess: Bool { processGeneration == ProcessGeneration.current }
 
-  var isClosed: Bool { readers?.isBarred(by: ConnectionPool.closed) ?? false }
+  package var isClosed: Bool { readers?.isBarred(by: ConnectionPool.closed) ?? false }
 
   /// Whether the open database isn't the one that was opened any more: the file was moved or replaced, or its
   /// content restored.
@@ -346,7 +348,7 @@ public final class Connections: Sendable {
 
   /// Interrupts the writer's statement, which then throws `ResultCode.interrupt`. In a pool without a writer,
   /// interrupts those of all connections.
-  func interrupt() {
+  package func interrupt() {
     if let writer { writer.interruptHandle.interrupt() } else { readers?.interrupt() }
     replicas?.interrupt()
   }
@@ -382,7 +384,7 @@ public final class Connections: Sendable {
     return try checkpointer.checkpoint(mode)
   }
 
-  var statistics: AccessStatistics {
+  package var statistics: AccessStatistics {
     var statistics = writer?.statistics ?? AccessStatistics()
     statistics.retries = retries.load(ordering: .relaxed)
     engineRetries?.describe(&statistics)
