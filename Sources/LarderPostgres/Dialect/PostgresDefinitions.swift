@@ -39,6 +39,14 @@ struct PostgresDefinitions: DefinitionDialect {
     try TableAlteration(to: new, copying: copying, losing: losing, in: db).run()
   }
 
+  func insert(
+    _ records: RecordBuffer, into table: TableCore, _ db: Database, or policy: ConflictPolicy?
+  ) throws {
+    if let policy, policy != .ignore { throw Self.unsupported("INSERT OR \(policy.rawValue)") }
+    var batch = PostgresBatch(core: table, records: records, db: db, ignores: policy != nil)
+    try batch.insert()
+  }
+
   static func unsupported(_ feature: String) -> UnsupportedByEngine {
     UnsupportedByEngine(engine: engine, feature: feature)
   }
