@@ -73,6 +73,8 @@ final class PostgresConnection {
   @exclusivity(unchecked) var isInTransaction = false
   /// Whether the end of the round trip has been read.
   @exclusivity(unchecked) var hasReadSync = false
+  /// How many of the statements that were sent together last the server has confirmed.
+  @exclusivity(unchecked) var confirmedCount = 0
   /// The COPY whose rows are being written. Nothing else runs meanwhile.
   @exclusivity(unchecked) var copying: ObjectIdentifier?
   /// The statement whose rows are on the way. Unretained: the statement clears it before it is deallocated.
@@ -106,8 +108,7 @@ final class PostgresConnection {
     handle = try address.start(warning: warning)
     do {
       try connect()
-      var done = 0
-      let row = try run(all: [configuration.sessionSQL(of: self)], done: &done)
+      let row = try run(all: [configuration.sessionSQL(of: self)])
       isBehindPooler = row?.first != Int64(process)
     } catch {
       drop()

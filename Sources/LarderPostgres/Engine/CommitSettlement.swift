@@ -81,9 +81,8 @@ extension PostgresConnection {
   /// can't fail for a conflict with others.
   @discardableResult
   fileprivate func runReadCommitted(_ sql: String) throws -> [Int64]? {
-    var done = 0
     do {
-      let answer = try run(all: ["BEGIN ISOLATION LEVEL READ COMMITTED", sql], done: &done)
+      let answer = try run(all: ["BEGIN ISOLATION LEVEL READ COMMITTED", sql])
       try run("COMMIT")
       return answer
     } catch {

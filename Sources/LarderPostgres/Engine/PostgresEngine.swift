@@ -211,50 +211,57 @@ final class PostgresEngine: EngineConnection {
     return ["\(word) AND CHAIN"] + connection.resetInTransaction + ["COMMIT"]
   }
 
-  /// Ends the transaction, in one round trip with ``following``.
+  /// Ends the transaction.
   private func end(_ word: String) throws {
-    var done = 0
     do {
-      try connection.run(
-        all: ending(word), then: following, resets: resets && !connection.isPooled, done: &done)
-      noteFollowed()
-      if resets { connection.noteReset() }
+      try run(ending(word))
     } catch {
-      try noteEnded(done > 0, error)
+      try noteEnded(by: 1, error)
     }
   }
 
-  /// Rethrows an error of the transaction's end. Ignores an error of what follows it.
-  private func noteEnded(_ hasEnded: Bool, _ error: any Error) throws {
-    guard hasEnded else { throw error }
+  /// Runs the statements that end the transaction, in one round trip with ``following``. Returns the row of
+  /// the last one.
+  @discardableResult
+  private func run(_ ending: [String]) throws -> [Int64]? {
+    let resets = resets
+    let row = try connection.run(
+      all: ending, then: following, resets: resets && !connection.isPooled)
+    noteFollowed()
+    if resets { connection.noteReset() }
+    return row
+  }
+
+  /// Rethrows an error of the transaction's end, which is that of so many statements. Ignores an error of what
+  /// follows it.
+  private func noteEnded(by count: Int, _ error: any Error) throws {
+    guard connection.confirmedCount >= count else { throw error }
     if connection.status == .failedTransaction { try connection.run("ROLLBACK") }
   }
 
   /// Commits in one round trip, with the token, the position in the log, and ``following``.
   private func commitWriting() throws {
     let token = tokens.map { _ in UUID() }
-    let resets = resets
     var statements = ending("COMMIT")
     if let token, let tokens { statements.insert(tokens.insertion(of: token), at: 0) }
     let committing = token == nil ? 1 : 2
-    let following = following
     if replicas != nil { statements.append(Self.position) }
-    var done = 0
     do {
       connection.isDroppedToStop = true
       defer { connection.isDroppedToStop = false }
       _ = connection.takeWarning()
-      let row = try connection.run(
-        all: statements, then: following, resets: resets && !connection.isPooled, done: &done)
-      noteFollowed()
-      if resets { connection.noteReset() }
+      let row = try run(statements)
       replicas?.note(commitAt: row.flatMap(Self.position))
       try checkStandbys()
     } catch var failure as PostgresFailure
       where failure.isConnectionLost || failure.sqlState == SQLState.unknownOutcome
     {
       replicas?.note(commitAt: nil)
-      if done >= committing, !connection.takeWarning(), failure.isConnectionLost { return }
+      if connection.confirmedCount >= committing, !connection.takeWarning(),
+        failure.isConnectionLost
+      {
+        return
+      }
       // A caller that has stopped the commit doesn't wait for its outcome, either.
       failure.isStopped = failure.sqlState == SQLState.canceled
       failure.sqlState = SQLState.unknownOutcome
@@ -262,7 +269,7 @@ final class PostgresEngine: EngineConnection {
       guard let token, !failure.isStopped else { throw failure }
       try settle(token, failure)
     } catch {
-      try noteEnded(done >= committing, error)
+      try noteEnded(by: committing, error)
     }
     if tokens?.isCleaningDue() == true { try? cleanTokens() }
   }
@@ -281,9 +288,7 @@ final class PostgresEngine: EngineConnection {
   /// The position in the log after all that is committed.
   func position() throws -> CommitPosition {
     try perform(until: soon) {
-      var done = 0
-      guard let row = try connection.run(all: [Self.position], done: &done),
-        let position = Self.position(row)
+      guard let row = try connection.run(all: [Self.position]), let position = Self.position(row)
       else {
         throw PostgresFailure(
           SQLState.wrongState, "the server didn't return its position in the log")

@@ -171,7 +171,7 @@ extension Database {
     }
     return try engine.perform {
       do {
-        let copy = try PostgresCopy(textInto: table, columns, on: engine.connection)
+        let copy = try PostgresCopy(into: table, columns, nil, on: engine.connection)
         // An unfinished COPY is cancelled when its object is deallocated.
         defer { withExtendedLifetime(copy) {} }
         var line: [UInt8] = []

@@ -23,8 +23,7 @@ extension PostgresEngine {
 
   private func waitForLog(_ position: CommitPosition, until deadline: Duration) throws {
     while true {
-      var done = 0
-      guard let row = try connection.run(all: [Self.replay], done: &done), row.count == 2 else {
+      guard let row = try connection.run(all: [Self.replay]), row.count == 2 else {
         throw Replicas.Refusal.isPrimary
       }
       replayed = CommitPosition(timeline: row[0], bytes: row[1])
