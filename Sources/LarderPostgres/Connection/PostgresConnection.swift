@@ -80,14 +80,6 @@ final class PostgresConnection {
   /// The statement whose rows are on the way. Unretained: the statement clears it before it is deallocated.
   @exclusivity(unchecked) unowned(unsafe) var streaming: PostgresStatement?
 
-  /// Connects to an address that hasn't been parsed yet.
-  convenience init(
-    _ address: String, _ configuration: PostgresConfiguration = .init(),
-    interrupts: PostgresInterrupt? = nil, deadline: Int? = nil
-  ) throws {
-    try self.init(ServerAddress(address), configuration, interrupts: interrupts, deadline: deadline)
-  }
-
   /// Connects to one server.
   ///
   /// - Parameters:
@@ -97,9 +89,8 @@ final class PostgresConnection {
   ///   - deadline: when to give up, in nanoseconds of `MonotonicClock`. The look-up of a host name isn't
   ///     interrupted, since the C library can't do that; `hostaddr=` avoids it.
   init(
-    _ address: ServerAddress, _ configuration: PostgresConfiguration = .init(),
-    interrupts: PostgresInterrupt? = nil, keeping: StatementKeeping = StatementKeeping(),
-    deadline: Int? = nil
+    _ address: ServerAddress, _ configuration: PostgresConfiguration,
+    interrupts: PostgresInterrupt?, keeping: StatementKeeping, deadline: Int?
   ) throws {
     self.configuration = configuration
     self.keeping = keeping

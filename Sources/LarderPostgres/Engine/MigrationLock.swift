@@ -45,14 +45,13 @@ extension PostgresEngine {
 
   /// Tries to take the lock. Returns whether it was free, and the server's `lock_timeout` in milliseconds.
   private func takeMigrationLock(_ function: String) throws -> (Bool, Int64) {
-    let statement = try connection.prepare(
+    let row = try connection.run(all: [
       """
-      SELECT \(function)(\(Self.migrationKey)),
+      SELECT \(function)(\(Self.migrationKey))::integer::bigint,
         (SELECT setting::bigint FROM pg_settings WHERE name = 'lock_timeout')
-      """, parameterCount: 0)
-    try statement.execute(streaming: false)
-    guard try statement.next() else { return (false, 0) }
-    return (statement.column(0).integer == 1, statement.column(1).integer)
+      """
+    ])
+    return (row?.first == 1, row?.last ?? 0)
   }
 
   func endMigration(restoring searchPath: String, inTransaction: Bool) throws {
