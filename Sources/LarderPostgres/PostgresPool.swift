@@ -1,5 +1,4 @@
 import FoundationEssentials
-import Glibc
 import Larder
 import LarderSQLite
 
@@ -26,8 +25,8 @@ public final class PostgresPool: DatabaseAccess {
   @_documentation(visibility: internal)
   public let connections: Connections
 
-  private let servers: ServerList
   private let configuration: PostgresConfiguration
+  private let replicas: Replicas?
 
   /// Connects once, to see that the server is there.
   ///
@@ -42,30 +41,12 @@ public final class PostgresPool: DatabaseAccess {
   /// Throws `DatabaseError`: `ResultCode.cannotOpen` if no server answers or the database doesn't exist,
   /// `ResultCode.authorization` for a wrong user or password. No error contains the password.
   public init(_ address: String, configuration: PostgresConfiguration = .init()) throws {
-    servers = try Self.reading(address) { try ServerList($0) }
+    let servers = try DatabaseError.converting { try ServerList(address) }
     self.configuration = configuration
-    let replicas = try Self.replicas(servers, configuration)
-    let retries = ScopeRetries(
-      limit: configuration.retryLimit, isTransient: SQLState.isTransient,
-      isFailing: { [servers] in servers.isFailing })
+    replicas = Self.replicas(servers, configuration)
     connections = Connections(
-      engine: "PostgreSQL", maximum: configuration.connections, timeout: configuration.scopeTimeout,
-      retries: retries, replicas: replicas
-    ) { [servers] in
-      let engine = try PostgresEngine(servers, configuration, replicas: replicas)
-      engine.noteRetry = retries.noteRetry
-      return Database(engine, configuration)
-    }
+      servers, configuration, retryLimit: configuration.retryLimit, replicas: replicas)
     try connections.connect()
-  }
-
-  private static func reading<T>(_ address: String, _ body: (ServerAddress) throws -> T) throws -> T
-  {
-    do {
-      return try body(ServerAddress(address))
-    } catch let failure as PostgresFailure {
-      throw DatabaseError(failure)
-    }
   }
 
   /// Whether a text is meant as a server's address, and not as a file's path.
@@ -97,7 +78,7 @@ public final class PostgresPool: DatabaseAccess {
       do {
         return try inDatabase { try $0.postgres.isCommitted(token) }
       } catch {
-        usleep(UInt32(try retry.pause(after: error) / .microseconds(1)))
+        BusyHandler.sleep(try retry.pause(after: error))
       }
     }
   }
@@ -120,7 +101,7 @@ public final class PostgresPool: DatabaseAccess {
 
   private static func replicas(
     _ list: ServerList, _ configuration: PostgresConfiguration
-  ) throws -> Replicas? {
+  ) -> Replicas? {
     guard case .replicas(let wait) = configuration.reads else { return nil }
     var own = configuration
     // A standby allows no stricter isolation. A statement outside of a transaction uses the session's.
@@ -128,25 +109,18 @@ public final class PostgresPool: DatabaseAccess {
     own.commitTokens = false
     // A read waits for this connection before it goes to the primary.
     own.connectTimeout = min(configuration.connectTimeout, .seconds(1) + wait.bounded)
-    let replicas = list.servers.map { [own] server in
-      let servers = ServerList(standby: server)
-      let connections = Connections(
-        engine: "PostgreSQL", maximum: own.connections, timeout: own.scopeTimeout,
-        retries: ScopeRetries(limit: nil, isTransient: SQLState.isTransient)
-      ) { Database(try PostgresEngine(servers, own), own) }
-      return (name: server.name, connections: connections)
+    let replicas = list.servers.map { server in
+      (
+        name: server.name,
+        connections: Connections(ServerList(standby: server), own, retryLimit: nil, replicas: nil)
+      )
     }
-    return Replicas(
-      replicas, waitAtMost: wait, isTransient: SQLState.isTransient,
-      locate: { try $0.postgres.position() },
-      catchUp: { db, position, deadline in
-        try db.postgres.catchUp(to: position, until: deadline)
-      })
+    return Replicas(replicas, waitAtMost: wait)
   }
 
   /// The statistics of reads on each of the address's servers, in its order, if
   /// ``PostgresConfiguration/reads-swift.property`` go to replicas. Those of the primary are in `statistics`.
-  public var replicaStatistics: [ReplicaStatistics] { connections.replicas?.statistics ?? [] }
+  public var replicaStatistics: [ReplicaStatistics] { replicas?.statistics ?? [] }
 
   /// Runs a closure in a transaction, as `inTransaction` does, and also returns the position in the server's
   /// log after its commit. A read with this position (`read(notBefore:)`), even in another process, sees the
@@ -158,9 +132,10 @@ public final class PostgresPool: DatabaseAccess {
     label: StaticString = #function, line: UInt = #line, _ body: (Database) throws -> T
   ) throws -> (T, CommitPosition) {
     let value = try inTransaction(label: label, line: line, body)
-    if let position = connections.replicas?.committed { return (value, CommitPosition(position)) }
     return (
-      value, try inDatabase(label: label, line: line) { CommitPosition(try $0.postgres.position()) }
+      value,
+      try replicas?.committed
+        ?? inDatabase(label: label, line: line) { try $0.postgres.position() }
     )
   }
 
@@ -201,11 +176,8 @@ public final class PostgresPool: DatabaseAccess {
     _ body: @escaping @Sendable (Database) throws -> T
   ) async throws -> (T, CommitPosition) {
     let value = try await inTransaction(label: label, line: line, body)
-    if let position = connections.replicas?.committed { return (value, CommitPosition(position)) }
-    return (
-      value,
-      try await inDatabase(label: label, line: line) { CommitPosition(try $0.postgres.position()) }
-    )
+    if let position = replicas?.committed { return (value, position) }
+    return (value, try await inDatabase(label: label, line: line) { try $0.postgres.position() })
   }
 
   /// Runs a closure that reads, as `read` does, and sees at least everything that was committed at a
@@ -219,7 +191,15 @@ public final class PostgresPool: DatabaseAccess {
     notBefore position: CommitPosition, label: StaticString = #function, line: UInt = #line,
     _ body: (Database) throws -> T
   ) throws -> T {
-    try connections.read(notBefore: position.place, ScopeCall(label, line), body)
+    let call = ScopeCall(label, line)
+    var result: T?
+    func run(_ db: Database) throws { result = try body(db) }
+    let isRead =
+      try !connections.isInside
+      && replicas?.run(call, notBefore: position, besides: connections, run) ?? false
+    if !isRead { try connections.runOnPrimary(.read, call, run) }
+    guard let result else { throw DatabaseError(.internal, "the scope has no result") }
+    return result
   }
 
   /// Async variant. Suspends the task; cancelling it interrupts the read.
@@ -229,7 +209,27 @@ public final class PostgresPool: DatabaseAccess {
     notBefore position: CommitPosition, label: StaticString = #function, line: UInt = #line,
     _ body: @escaping @Sendable (Database) throws -> T
   ) async throws -> T {
-    try await connections.read(notBefore: position.place, ScopeCall(label, line), body)
+    let call = ScopeCall(label, line)
+    let value = try await replicas?.run(call, notBefore: position, besides: connections, body)
+    if let value { return value }
+    return try await connections.performOnPrimary(.read, call, body)
+  }
+}
+
+extension Connections {
+  fileprivate convenience init(
+    _ servers: ServerList, _ configuration: PostgresConfiguration, retryLimit: Duration?,
+    replicas: Replicas?
+  ) {
+    let retries = PostgresRetries(limit: retryLimit, servers)
+    self.init(
+      engine: PostgresDefinitions.engine, maximum: configuration.connections,
+      timeout: configuration.scopeTimeout, retries: retries, replicas: replicas
+    ) {
+      Database(
+        try PostgresEngine(servers, configuration, retries: retries, replicas: replicas),
+        configuration)
+    }
   }
 }
 
@@ -241,20 +241,16 @@ extension Database {
     _ address: String, configuration: PostgresConfiguration = .init(),
     written change: (any Dialect) -> any Dialect = { $0 }
   ) throws -> Database {
-    do {
-      let engine = try PostgresEngine(
-        ServerList(address), configuration, change(PostgresDialect()))
-      return Database(engine, configuration)
-    } catch let failure as PostgresFailure {
-      throw DatabaseError(failure)
-    }
+    let servers = try DatabaseError.converting { try ServerList(address) }
+    return Database(
+      try PostgresEngine(servers, configuration, change(PostgresDialect())), configuration)
   }
 
   fileprivate convenience init(_ engine: PostgresEngine, _ configuration: PostgresConfiguration) {
     self.init(engine: engine, path: "", configuration: configuration.common)
   }
 
-  fileprivate var postgres: PostgresEngine {
+  var postgres: PostgresEngine {
     get throws {
       guard let engine = engine as? PostgresEngine else {
         throw DatabaseError(.internal, "the connection isn't one of PostgreSQL")

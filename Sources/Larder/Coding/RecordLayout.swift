@@ -5,7 +5,7 @@ import LarderSQLite
 /// Its pointers are sound: the memory isn't written after the initializer, and is freed only with the object,
 /// which keeps the properties.
 @usableFromInline
-final class RecordLayout: @unchecked Sendable {
+package final class RecordLayout: @unchecked Sendable {
   private struct Element {
     // Unmanaged: a call retains neither the property nor its closures, unlike with an array of references.
     let property: Unmanaged<PropertyAccess>
@@ -95,7 +95,7 @@ final class RecordLayout: @unchecked Sendable {
   static func noMemory() -> any Error { DatabaseError(.noMemory, "no memory for a record") }
 
   /// Binds a record's properties to a statement's parameters, in their order from `first` on.
-  func bind(
+  package func bind(
     _ record: UnsafeRawPointer, _ order: [Int], to arena: BindingArena, from first: Int32 = 1
   ) throws {
     var index = first

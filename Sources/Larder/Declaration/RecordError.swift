@@ -24,7 +24,7 @@ public enum RecordError: Error, Sendable {
 extension RecordError {
   /// The error of a batch that ended at a record. A busy database or a lost connection isn't the record's
   /// fault: such an error stays as it is, since the scope, which may retry, has to see it.
-  static func ofBatch(_ table: String, at index: Int, _ error: any Error) -> any Error {
+  package static func ofBatch(_ table: String, at index: Int, _ error: any Error) -> any Error {
     if let known = error as? DatabaseError, known.isBusy || SQLState.isTransient(known) {
       return known
     }

@@ -197,11 +197,11 @@ extension SQLFragment {
 /// A record's statement, ready to run: its text, and the columns of its parameters in the order in which
 /// SQLite numbers them. A repeated name is the same parameter.
 @usableFromInline
-final class RecordStatement: Sendable {
-  @usableFromInline let sql: FixedSQL
-  let order: [Int]
+package final class RecordStatement: Sendable {
+  @usableFromInline package let sql: FixedSQL
+  package let order: [Int]
 
-  var text: String { sql.text }
+  package var text: String { sql.text }
 
   /// Values besides the record's own. Their placeholders come after all of its parameters.
   let values: [(any DatabaseValueConvertible)?]

@@ -22,9 +22,9 @@ final class Positions: @unchecked Sendable {
 /// The part of a table that doesn't depend on the type of its records. It isn't
 /// generic, so that it is compiled only once.
 @usableFromInline
-final class TableCore: Sendable {
-  @usableFromInline let name: String
-  let columns: [ColumnDefinition]
+package final class TableCore: Sendable {
+  @usableFromInline package let name: String
+  package let columns: [ColumnDefinition]
   let constraints: [TableConstraintDefinition]
   let options: TableOptions
   /// The ``DeclarationState``, which operations check.
@@ -44,7 +44,7 @@ final class TableCore: Sendable {
   let propertyTypes: [any Any.Type]
   let sql: RecordSQL
   /// The properties of the columns.
-  @usableFromInline let layout: RecordLayout
+  @usableFromInline package let layout: RecordLayout
   /// Whether a column of the key has a coding of its own.
   @usableFromInline let hasCodedKey: Bool
   /// Whether a column holds Decimals.
@@ -190,7 +190,7 @@ final class TableCore: Sendable {
   }
 
   /// Adds the column, if there is one, to an error of writing a record.
-  func describe(
+  package func describe(
     _ error: any Error, writing record: UnsafeRawPointer, _ db: Database, sql text: String
   ) -> any Error {
     guard let failure = error as? ColumnFailure else { return error }

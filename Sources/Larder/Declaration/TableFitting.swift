@@ -86,12 +86,12 @@ final class TableFitting: ExpectedTable {
 }
 
 extension TableCore: ExpectedTable {
-  @usableFromInline var number: Int { tableNumber }
+  @usableFromInline package var number: Int { tableNumber }
 
   /// Checks the fit for the table's own statements, and notes in the state, which their operations check,
   /// whether it is unlike declared.
   @usableFromInline
-  func check(for use: TableUse, _ schema: SchemaReader) throws {
+  package func check(for use: TableUse, _ schema: SchemaReader) throws {
     defer {
       if fitting.isUnlikeDeclared.load(ordering: .relaxed) {
         state.bitwiseOr(DeclarationState.unlikeDeclared.rawValue, ordering: .relaxed)

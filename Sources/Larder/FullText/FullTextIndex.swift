@@ -78,15 +78,15 @@ public enum FullTextDetail: String, Sendable {
 }
 
 /// A ``FullTextIndex`` without the type of its records.
-final class FullTextDefinition: Sendable {
-  let name: String
-  let table: String
+package final class FullTextDefinition: Sendable {
+  package let name: String
+  package let table: String
   /// The primary key.
   let key: String
-  let columns: [String]
+  package let columns: [String]
   /// The sets of columns that are unique together, besides the key.
   let uniqueSets: [[String]]
-  let tokenizer: FullTextTokenizer
+  package let tokenizer: FullTextTokenizer
   let prefixes: [Int]
   let weights: [Double]
   let storage: FullTextStorage

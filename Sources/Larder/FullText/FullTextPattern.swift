@@ -14,7 +14,7 @@ import LarderSQLite
 public struct FullTextPattern: Hashable, Sendable {
   let node: Node
 
-  indirect enum Node: Hashable, Sendable {
+  package indirect enum Node: Hashable, Sendable {
     case words([String], isAny: Bool, isPrefix: Bool)
     case phrase(String, isPrefix: Bool)
     case near([String], Int)

@@ -4,7 +4,7 @@ import LarderSQLite
 // triggers that keep it up to date.
 
 extension FullTextDefinition {
-  var quotedName: String { name.quotedIdentifier }
+  package var quotedName: String { name.quotedIdentifier }
   var columnList: String { columns.identifierList }
 
   /// The schema entries of the index, in the order in which they are created.
@@ -147,7 +147,7 @@ extension FullTextIndex {
     try definition.check()
     try db.inTransaction { db in
       if ifNotExists, try definition.exists(db) { return try definition.complete(db) }
-      guard db.engine == nil else { return try definition.createVectors(db) }
+      if let engine = db.definitions { return try engine.create(definition, db) }
       for entry in try definition.entries() { try entry.create(db) }
       if !definition.weights.isEmpty {
         let weights = definition.weights.map { "\($0)" }.joined(separator: ", ")
@@ -163,7 +163,9 @@ extension FullTextIndex {
   public func drop(_ db: Database, ifExists: Bool = false) throws {
     try definition.check()
     try db.inTransaction { db in
-      guard db.engine == nil else { return try definition.dropVectors(db, ifExists: ifExists) }
+      if let engine = db.definitions {
+        return try engine.drop(definition, ifExists: ifExists, db)
+      }
       // A trigger may have gone with the record's table.
       for entry in try definition.entries().reversed() {
         try entry.drop(db, ifExists: ifExists || entry.kind == .trigger)
@@ -178,7 +180,7 @@ extension FullTextIndex {
   ///   ``LarderSQLite/UnsupportedByEngine`` for a tokenizer that the engine lacks.
   public func differences(_ db: Database) throws -> [TableDifference] {
     try definition.check()
-    guard db.engine == nil else { return try definition.vectorDifferences(db) }
+    if let engine = db.definitions { return try engine.differences(of: definition, db) }
     let declared = try definition.entries()
     let found = try db.schema().filter { entry in declared.contains { $0.hasSameName(as: entry) } }
     return Schema(tables: [], others: declared).differences(from: Schema(tables: [], others: found))

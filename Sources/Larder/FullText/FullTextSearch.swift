@@ -1,9 +1,18 @@
 import LarderSQLite
 
 /// A search for a pattern in an index, as a part of a query: in FTS5's SQL, or as another engine writes it.
-final class FullTextSearch: Sendable {
-  let index: FullTextDefinition
-  let pattern: FullTextPattern.Node
+package final class FullTextSearch: Sendable {
+  /// The part of a search that a query asks for.
+  package enum Part: Hashable, Sendable {
+    /// The record's table, joined with the index.
+    case table
+    case matches
+    case rank([Double])
+    case marked(String, String, String, tokens: Int?)
+  }
+
+  package let index: FullTextDefinition
+  package let pattern: FullTextPattern.Node
   /// The record's table.
   let record: QueryAlias
 
@@ -12,6 +21,9 @@ final class FullTextSearch: Sendable {
     self.pattern = pattern.node
     self.record = record
   }
+
+  /// A column of the record's table.
+  package func column(_ name: String) -> SQLFragment { record.column(name) }
 
   /// The most bytes that a pattern may have: for each term that FTS5 adds, it goes through all terms again.
   static let longestPattern = 10_000
@@ -33,7 +45,7 @@ final class FullTextSearch: Sendable {
     let joined = SQLFragment(alias.definition(of: index.name), .crossJoin, tables.text)
     let table = tables.text
     let text = SQLFragment(
-      .form(.textSearch { table }, [table], SQLFragment(joined, .on, key)), .lowest)
+      .form(.textSearch(self, .table), [table], SQLFragment(joined, .on, key)), .lowest)
     var select = Select(QueryTables(text, tables.aliases + [alias]))
     select.add(condition: match(alias.column(index.name)))
     return select
@@ -98,16 +110,15 @@ final class FullTextSearch: Sendable {
   }
 
   /// A part of the search in SQLite's SQL, and the one that other engines write in its place.
-  private func part(_ sqlite: SQLFragment, _ vectors: VectorPart) -> SQLFragment {
+  private func part(_ sqlite: SQLFragment, _ part: Part) -> SQLFragment {
     SQLFragment(
-      .form(.textSearch { [self] in vectorPart(vectors) }, [sqlite], sqlite), sqlite.precedence,
-      isNullable: false)
+      .form(.textSearch(self, part), [sqlite], sqlite), sqlite.precedence, isNullable: false)
   }
 
   // MARK: The pattern
 
   /// The error that keeps the search from running; nil if there is none.
-  var refusal: (any Error)? {
+  package var refusal: (any Error)? {
     guard pattern.texts.reduce(0, { $0 + $1.utf8.count }) <= Self.longestPattern else {
       return DatabaseError(
         .tooBig, "a full-text pattern can't have more than \(Self.longestPattern) bytes")

@@ -4,13 +4,13 @@ import LarderSQLite
 ///
 /// See [Tokenizers](https://www.sqlite.org/fts5.html#tokenizers).
 public struct FullTextTokenizer: Hashable, Sendable, ExpressibleByStringLiteral {
-  enum Kind: Hashable, Sendable {
+  package enum Kind: Hashable, Sendable {
     case unicode61(removesDiacritics: Bool, stems: Bool), ascii, trigram, bigram, custom
   }
 
-  let kind: Kind
+  package let kind: Kind
   /// The name and its arguments, as FTS5 takes them.
-  let words: [String]
+  package let words: [String]
 
   private init(_ kind: Kind, _ words: [String]) {
     self.kind = kind

@@ -63,7 +63,7 @@ extension Dialect {
 /// The first placeholders, which nearly every statement needs.
 private let placeholders = (0..<64).map { "$\($0)" }
 
-/// How an engine other than SQLite writes the definitions of tables.
+/// How an engine other than SQLite defines tables, and fills them.
 package protocol DefinitionDialect: Sendable {
   /// The engine's name.
   var engine: String { get }
@@ -77,6 +77,10 @@ package protocol DefinitionDialect: Sendable {
   func check(name: String) throws
   /// The term of an index for a column or expression, so that the index has the order of queries.
   func indexTerm(_ term: String, isNullable: Bool) -> String
+  /// A declared table in the engine's own spelling.
+  ///
+  /// - Parameter draft: the statements that make the same as a temporary table.
+  func spelled(_ declared: TableSchema, draft: [String], in db: Database) throws -> TableSchema
   /// Changes a table into another one, and returns the number of its rows. Called in a transaction.
   ///
   /// - Parameters:
@@ -85,6 +89,15 @@ package protocol DefinitionDialect: Sendable {
   func alter(
     _ db: Database, to new: TableSchema, copying: [String: SQL], losing: RebuildLosses
   ) throws -> Int
+  /// Inserts records, or none of them if one fails. Called in a transaction or savepoint.
+  func insert(
+    _ records: RecordBuffer, into table: TableCore, _ db: Database, or policy: ConflictPolicy?
+  ) throws
+  /// Creates a full-text index, which the table's rows are in at once.
+  func create(_ index: FullTextDefinition, _ db: Database) throws
+  func drop(_ index: FullTextDefinition, ifExists: Bool, _ db: Database) throws
+  /// The ways in which the database's full-text index differs from its declaration.
+  func differences(of index: FullTextDefinition, _ db: Database) throws -> [TableDifference]
 }
 
 /// SQLite's own dialect.

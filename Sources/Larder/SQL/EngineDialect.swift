@@ -20,4 +20,7 @@ extension Database {
     guard let engine else { return nil }
     return (engine.dialect as? EngineDialect)?.dialect
   }
+
+  /// How the engine behind the database defines tables; nil for SQLite.
+  var definitions: (any DefinitionDialect)? { dialect?.definitions }
 }

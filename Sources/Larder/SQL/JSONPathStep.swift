@@ -77,16 +77,4 @@ extension [JSONPathStep] {
     }
     return "[\(steps.joined(separator: ","))]"
   }
-
-  /// The path in the SQL standard's language. In strict mode each step finds
-  /// only a value of the type that it asks for.
-  package var standardPath: String {
-    let steps = map { step in
-      switch step {
-      case .name(let name): ".\(name.quotedJSON)"
-      case .element(let index): index < 0 ? "[last - \(index.magnitude - 1)]" : "[\(index)]"
-      }
-    }
-    return "strict $\(steps.joined())"
-  }
 }

@@ -177,6 +177,8 @@ package final class SQLFragment: @unchecked Sendable {
   package var right: SQLFragment? { rightReference?.takeUnretainedValue() }
   /// The words or the name of a fragment that consists only of these.
   package var words: String? { text.map { String(decoding: $0.bytes, as: UTF8.self) } }
+  /// The stored form of the bound value; nil if the fragment isn't a value, or one that can't be stored.
+  package var boundValue: DatabaseValue? { kind == .value ? try? value.databaseValue : nil }
   private var composite: Composite? { compositeReference?.takeUnretainedValue() }
   /// The number of a declared table; 0 for any other fragment.
   var tableNumber: Int { text?.tableNumber ?? 0 }

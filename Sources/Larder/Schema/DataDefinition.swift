@@ -98,7 +98,7 @@ package enum DDL {
 
 extension ForeignKeySchema {
   /// The REFERENCES clause, without the referring columns.
-  var clause: String {
+  package var clause: String {
     var text = "REFERENCES \(referencedTable.quotedIdentifier)"
     if !referencedColumns.isEmpty { text += " (\(referencedColumns.identifierList))" }
     if onDelete != .noAction { text += " ON DELETE \(onDelete.rawValue)" }

@@ -213,6 +213,13 @@ extension Table {
       core.name, core.columns, core.constraints, core.options, dateFormat, dialect
     ).schema
   }
+
+  /// The table as a value that can be compared with a database's.
+  func schema(in db: Database) throws -> TableSchema {
+    try core.checkWritable()
+    return try TableSchema(
+      core.name, core.columns, core.constraints, core.options, db.dateFormat, in: db)
+  }
 }
 
 extension TableSchema {
@@ -247,15 +254,23 @@ extension TableSchema {
     }
     let constraints = (constraints + indexes).map(\.definition)
     // The defaults are SQLite values, which don't depend on a date format.
-    let declared = try DeclaredTable(
-      name, columns, constraints, options, .secondsSince1970, db?.dialect ?? SQLiteDialect())
-    guard let db, let dialect = db.dialect else {
-      self = declared.schema
-      return
+    try self.init(name, columns, constraints, options, .secondsSince1970, in: db)
+  }
+
+  /// The table in the spelling of the database's engine; nil for SQLite.
+  fileprivate init(
+    _ name: String, _ columns: [ColumnDefinition], _ constraints: [TableConstraintDefinition],
+    _ options: TableOptions, _ dateFormat: DateFormat, in db: Database?
+  ) throws {
+    func declared(isDraft: Bool) throws -> TableSchema {
+      try DeclaredTable(
+        name, columns, constraints, options, dateFormat, db?.dialect ?? SQLiteDialect(),
+        isDraft: isDraft
+      ).schema
     }
-    self = try declared.schema.spelled(
-      by: db,
-      DeclaredTable(name, columns, constraints, options, .secondsSince1970, dialect, isDraft: true))
+    self = try declared(isDraft: false)
+    guard let db, let engine = db.definitions else { return }
+    self = try engine.spelled(self, draft: declared(isDraft: true).statements, in: db)
   }
 }
 

@@ -54,7 +54,7 @@ public struct TableDifference: Hashable, Sendable {
   /// further column. Only strict comparisons report notes; nothing has to be changed for one.
   public let isNote: Bool
 
-  init(
+  package init(
     kind: Kind, table: String, column: String?, declared: String?, found: String?,
     isNote: Bool = false
   ) {

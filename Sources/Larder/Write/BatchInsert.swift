@@ -111,20 +111,20 @@ extension Table {
 }
 
 /// Records in contiguous memory, which the caller keeps alive.
-struct RecordBuffer {
+package struct RecordBuffer {
   let start: UnsafeRawPointer
-  let count: Int
+  package let count: Int
   /// The distance from one record to the next, in bytes.
   let stride: Int
   /// The position of the first record among all records of the batch.
-  let first: Int
+  package let first: Int
 
-  subscript(index: Int) -> UnsafeRawPointer { start + index * stride }
+  package subscript(index: Int) -> UnsafeRawPointer { start + index * stride }
 }
 
 extension TableCore {
   /// The most rows of a statement. More aren't faster.
-  static let mostRows = 128
+  package static let mostRows = 128
 
   fileprivate func insert(
     _ records: RecordBuffer, _ db: Database, or policy: ConflictPolicy?, _ keys: BatchForeignKeys
@@ -134,7 +134,9 @@ extension TableCore {
       try checkWriting(records[looked])
       looked += 1
     }
-    if db.engine != nil { return try insertInEngine(records, db, or: policy) }
+    if let engine = db.definitions {
+      return try engine.insert(records, into: self, db, or: policy)
+    }
     let width = max(1, sql.written.count)
     // DEFAULT VALUES is for one row only.
     var rows = sql.written.isEmpty ? 1 : Self.mostRows

@@ -131,26 +131,35 @@ extension TableCore {
     }
   }
 
+  /// The statement that inserts several records at once.
+  package func insertion(
+    rows: Int, leavingOut left: Int?, ignoring ignores: Bool, _ db: Database
+  ) -> RecordStatement {
+    let key = StatementKey(
+      engine: db.engine?.name, rows: rows, policy: ignores ? "IGNORE" : nil, leftOut: left)
+    return statement(key) { sql.insert(rows: rows, leavingOut: left, ignoring: ignores) }
+  }
+
   /// Notes the key of a row that was written with one, so that the engine's key sequence continues after
   /// it.
   func noteKey(of record: UnsafeRawPointer, _ db: Database) throws {
     try noteKey(rowKey(of: record, db), db)
   }
 
-  func noteKey(_ key: Int64?, _ db: Database) throws {
+  package func noteKey(_ key: Int64?, _ db: Database) throws {
     guard let key, let rowIDColumn else { return }
     try db.noteKey(key, of: columns[rowIDColumn].name, in: name)
   }
 
   /// Advances the engine's key sequence past keys that the transaction has written, before a row without
   /// one is.
-  func passKeys(before record: UnsafeRawPointer, _ db: Database) throws {
+  package func passKeys(before record: UnsafeRawPointer, _ db: Database) throws {
     guard let column = try missingKey(of: record, db) else { return }
     try db.passKeys(of: columns[column].name, in: name)
   }
 
   /// The record's row id; nil if the table has no such column, or the record no key.
-  func rowKey(of record: UnsafeRawPointer, _ db: Database) throws -> Int64? {
+  package func rowKey(of record: UnsafeRawPointer, _ db: Database) throws -> Int64? {
     guard let rowIDColumn,
       case .integer(let key) = try layout.value(of: rowIDColumn, in: record, db.dateFormat)
     else { return nil }
@@ -158,7 +167,7 @@ extension TableCore {
   }
 
   /// The row id's column if the record's key is missing.
-  func missingKey(of record: UnsafeRawPointer, _ db: Database) throws -> Int? {
+  package func missingKey(of record: UnsafeRawPointer, _ db: Database) throws -> Int? {
     guard let rowIDColumn,
       try layout.value(of: rowIDColumn, in: record, db.dateFormat) == .null
     else { return nil }

@@ -174,14 +174,13 @@ extension PostgresConnection {
   ///   - following: further parts of the same round trip. Each part runs whether or not the others succeed,
   ///     and its failure is ignored.
   ///   - resets: whether the session is reset at the end.
-  ///   - done: counts the statements whose success the server has confirmed.
   ///
   /// Returns the first row of the last statement, whose columns are bigints; nil if there is none.
   @discardableResult
   func run(
-    all statements: [String], then following: [[String]] = [], resets: Bool = false,
-    done: inout Int
+    all statements: [String], then following: [[String]] = [], resets: Bool = false
   ) throws -> [Int64]? {
+    confirmedCount = 0
     let resetting = resets ? resetParts : []
     try roundTrip { handle in
       for sql in statements { try sendPlain(sql, handle) }
@@ -194,7 +193,7 @@ extension PostgresConnection {
     var failed: PostgresFailure?
     for sql in statements where failed == nil {
       failed = try outcome(sql: sql) { row = Self.integers(of: $0) }
-      if failed == nil { done += 1 }
+      if failed == nil { confirmedCount += 1 }
     }
     if following.isEmpty, resetting.isEmpty {
       if let failed { try fail(failed) }

@@ -73,18 +73,12 @@ final class PostgresConnection {
   @exclusivity(unchecked) var isInTransaction = false
   /// Whether the end of the round trip has been read.
   @exclusivity(unchecked) var hasReadSync = false
+  /// How many of the statements that were sent together last the server has confirmed.
+  @exclusivity(unchecked) var confirmedCount = 0
   /// The COPY whose rows are being written. Nothing else runs meanwhile.
   @exclusivity(unchecked) var copying: ObjectIdentifier?
   /// The statement whose rows are on the way. Unretained: the statement clears it before it is deallocated.
   @exclusivity(unchecked) unowned(unsafe) var streaming: PostgresStatement?
-
-  /// Connects to an address that hasn't been parsed yet.
-  convenience init(
-    _ address: String, _ configuration: PostgresConfiguration = .init(),
-    interrupts: PostgresInterrupt? = nil, deadline: Int? = nil
-  ) throws {
-    try self.init(ServerAddress(address), configuration, interrupts: interrupts, deadline: deadline)
-  }
 
   /// Connects to one server.
   ///
@@ -95,9 +89,8 @@ final class PostgresConnection {
   ///   - deadline: when to give up, in nanoseconds of `MonotonicClock`. The look-up of a host name isn't
   ///     interrupted, since the C library can't do that; `hostaddr=` avoids it.
   init(
-    _ address: ServerAddress, _ configuration: PostgresConfiguration = .init(),
-    interrupts: PostgresInterrupt? = nil, keeping: StatementKeeping = StatementKeeping(),
-    deadline: Int? = nil
+    _ address: ServerAddress, _ configuration: PostgresConfiguration,
+    interrupts: PostgresInterrupt?, keeping: StatementKeeping, deadline: Int?
   ) throws {
     self.configuration = configuration
     self.keeping = keeping
@@ -106,8 +99,7 @@ final class PostgresConnection {
     handle = try address.start(warning: warning)
     do {
       try connect()
-      var done = 0
-      let row = try run(all: [configuration.sessionSQL(of: self)], done: &done)
+      let row = try run(all: [configuration.sessionSQL(of: self)])
       isBehindPooler = row?.first != Int64(process)
     } catch {
       drop()

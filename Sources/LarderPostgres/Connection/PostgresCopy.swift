@@ -23,33 +23,22 @@ final class PostgresCopy {
   private static let header =
     Array("PGCOPY\n".utf8) + [0xff, 0x0d, 0x0a, 0, 0, 0, 0, 0, 0, 0, 0, 0]
 
-  /// Begins a COPY in binary. The names are those in the catalog, without quotes, and the types those of the
-  /// columns. Throws `0A000` if a type can't be written in binary here; the rows have to be inserted then.
-  convenience init(
-    into table: String, _ columns: [String], _ types: [Oid], on connection: PostgresConnection
+  /// Begins a COPY. The names are those in the catalog, without quotes.
+  ///
+  /// - Parameter types: the columns' types, for a COPY in binary; nil for lines that the server parses, into
+  ///   columns of any type. Throws `0A000` if a type can't be written in binary here; the rows have to be
+  ///   inserted then.
+  init(
+    into table: String, _ columns: [String], _ types: [Oid]?, on connection: PostgresConnection
   ) throws {
-    guard types.allSatisfy(TypeOID.canBeCopied) else {
+    guard types?.allSatisfy(TypeOID.canBeCopied) ?? true else {
       throw PostgresFailure(
         SQLState.notSupported, "a column has a type that can't be copied in binary form")
     }
-    try self.init(into: table, columns, types, isText: false, on: connection)
-  }
-
-  /// Begins a COPY of lines that the server parses, into columns of any type.
-  convenience init(
-    textInto table: String, _ columns: [String], on connection: PostgresConnection
-  ) throws {
-    try self.init(into: table, columns, [], isText: true, on: connection)
-  }
-
-  private init(
-    into table: String, _ columns: [String], _ types: [Oid], isText: Bool,
-    on connection: PostgresConnection
-  ) throws {
     self.connection = connection
     self.table = table
-    self.types = types
-    self.isText = isText
+    self.types = types ?? []
+    isText = types == nil
     let columns = columns.map(\.quotedIdentifier).joined(separator: ", ")
     sql =
       "COPY \(table.quotedIdentifier) (\(columns)) FROM STDIN (FORMAT \(isText ? "text" : "binary"))"
@@ -110,10 +99,7 @@ final class PostgresCopy {
 
   /// Writes a line, including its line break.
   func append(line: [UInt8]) throws {
-    guard isOpen, isText else {
-      throw PostgresFailure(
-        SQLState.wrongState, "the copy has ended: its rows were stored or discarded")
-    }
+    guard isOpen, isText else { throw Self.ended }
     line.withUnsafeBytes { buffer.append($0) }
     if buffer.count >= Self.chunk { try send() }
   }
@@ -146,12 +132,12 @@ final class PostgresCopy {
 
   // MARK: End
 
+  private static let ended = PostgresFailure(
+    SQLState.wrongState, "the copy has ended: its rows were stored or discarded")
+
   /// Stores the rows, and returns how many there were. Columns bound after the last ``endRow()`` are dropped.
   func finish() throws -> Int {
-    guard isOpen else {
-      throw PostgresFailure(
-        SQLState.wrongState, "the copy has ended: its rows were stored or discarded")
-    }
+    guard isOpen else { throw Self.ended }
     if !isText {
       buffer.count = rowStart
       buffer.append(bigEndian: -1 as Int16)

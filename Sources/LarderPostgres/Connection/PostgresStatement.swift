@@ -312,18 +312,14 @@ final class PostgresStatement {
 
   /// A value that the server has written as text.
   private func value(ofText bytes: UnsafeRawBufferPointer, _ type: Oid) -> EngineValue {
+    func text() -> String { String(decoding: bytes, as: UTF8.self) }
     switch type {
     case TypeOID.bool: return EngineValue(bytes.first == UInt8(ascii: "t") ? 1 : 0 as Int64)
     case TypeOID.int8, TypeOID.int4, TypeOID.int2, TypeOID.oid:
-      if let integer = Int64(String(decoding: bytes, as: UTF8.self)) { return EngineValue(integer) }
-    case TypeOID.float4:
-      if let real = Float(String(decoding: bytes, as: UTF8.self)), !real.isNaN {
-        return EngineValue(Double(real))
-      }
-    case TypeOID.float8:
-      if let real = Double(String(decoding: bytes, as: UTF8.self)), !real.isNaN {
-        return EngineValue(real)
-      }
+      if let integer = Int64(text()) { return EngineValue(integer) }
+    case TypeOID.float4, TypeOID.float8:
+      let real = type == TypeOID.float4 ? Float(text()).map(Double.init) : Double(text())
+      if let real, !real.isNaN { return EngineValue(real) }
     case TypeOID.bytea:
       if let blob = EngineValue.blob(ofText: bytes) {
         return EngineValue(.blob, blob.withUnsafeBytes { kept($0) })
@@ -350,13 +346,13 @@ final class PostgresStatement {
   func takeRest() throws {
     if isUnwanted { return try readToEnd() }
     guard let kept = PQcopyResult(current, PG_COPYRES_ATTRS) else {
-      throw PostgresFailure("53200", "out of memory")
+      throw PostgresFailure(SQLState.outOfMemory, "out of memory")
     }
     do {
       while isRunning, let result = try fetch() {
         defer { PQclear(result) }
         guard KeptRows.append(result, to: kept) else {
-          throw connection.abandon("53200", "out of memory")
+          throw connection.abandon(SQLState.outOfMemory, "out of memory")
         }
       }
     } catch let failure as PostgresFailure {

@@ -162,7 +162,7 @@ struct ServerAddress {
       "\(name)='\(value.escaping("\\'"))'"
     }.joined(separator: " ")
     guard let handle = PQconnectStart(string) else {
-      throw PostgresFailure("53200", "out of memory")
+      throw PostgresFailure(SQLState.outOfMemory, "out of memory")
     }
     larder_receive_notices(handle, warning)
     // Before the connection is made, an error's code is found only in its text.

@@ -13,16 +13,14 @@ final class ServerList: Sendable {
   private let keeping = StatementKeeping()
   private let hasFailed = Atomic<Bool>(false)
 
-  /// - Parameter target: the kind that is wanted. If nil, the address decides; if it doesn't say, several
-  ///   servers mean a writable one.
-  init(_ address: ServerAddress, target: String? = nil) throws {
+  /// Reads an address. If it names several servers and no kind, a writable one is wanted.
+  init(_ address: String) throws {
+    let address = try ServerAddress(address)
     servers = try address.servers
-    let wanted = target ?? address.target ?? (servers.count > 1 ? "read-write" : nil)
+    let wanted = address.target ?? (servers.count > 1 ? "read-write" : nil)
     // libpq gets one server at a time, so that it would never come to `any`.
     targets = wanted == "prefer-standby" ? ["standby", "any"] : [wanted]
   }
-
-  convenience init(_ address: String) throws { try self.init(ServerAddress(address)) }
 
   /// A list of one server, which has to be a standby.
   init(standby server: ServerAddress) {

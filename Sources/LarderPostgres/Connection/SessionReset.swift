@@ -26,8 +26,7 @@ extension PostgresConnection {
 
   /// Resets the session, in a round trip of its own.
   func reset() throws {
-    var done = 0
-    try run(all: [], resets: true, done: &done)
+    try run(all: [], resets: true)
     if isAltered { throw PostgresFailure(SQLState.wrongState, "the session can't be reset") }
   }
 

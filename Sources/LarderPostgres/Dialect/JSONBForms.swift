@@ -224,3 +224,17 @@ enum JSONBForms {
       """
   }
 }
+
+extension [JSONPathStep] {
+  /// The path in the SQL standard's language. In strict mode each step finds only a value of the type that it
+  /// asks for.
+  fileprivate var standardPath: String {
+    let steps = map { step in
+      switch step {
+      case .name(let name): ".\(name.quotedJSON)"
+      case .element(let index): index < 0 ? "[last - \(index.magnitude - 1)]" : "[\(index)]"
+      }
+    }
+    return "strict $\(steps.joined())"
+  }
+}

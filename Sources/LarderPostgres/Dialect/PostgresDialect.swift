@@ -13,18 +13,8 @@ struct PostgresDialect: Dialect {
   var reusesPlaceholders: Bool { true }
 
   func typeName(of type: ColumnType) -> String {
-    switch type.kind {
-    case .integer: "BIGINT"
-    case .bool: "BOOLEAN"
-    case .real: "DOUBLE PRECISION"
-    case .text: "TEXT COLLATE \"C\""
-    case .blob: "BYTEA"
-    case .uuid: "UUID"
-    case .date: "TIMESTAMPTZ"
-    case .decimal: "NUMERIC"
-    // Columns for any type are refused when a table is declared.
-    case .any: "TEXT"
-    }
+    let name = "\(type.kind.cast)".dropFirst(2).uppercased()
+    return type.kind == .text ? name + " COLLATE \"C\"" : name
   }
 
   func rewrite(_ fragment: SQLFragment) -> SQLFragment? {
@@ -35,7 +25,9 @@ struct PostgresDialect: Dialect {
       if let number = RealNumbers.withoutNaN(fragment) {
         number
       } else if fragment.isPlain {
-        fragment.besideColumn
+        fragment.right.flatMap { right in
+          fragment.left.flatMap { beside($0, fragment.operation, right) }
+        }
       } else {
         fragment.left.flatMap { binary(fragment, $0, fragment.rightOperand) }
       }
@@ -165,13 +157,18 @@ struct PostgresDialect: Dialect {
     }
   }
 
-  /// A comparison. A value beside a column is written such that it can take the column's type.
   private func compared(
     _ left: SQLFragment, _ operation: SQLOperator, _ right: SQLFragment
   ) -> SQLFragment {
-    guard left.isName, right.kind == .value else {
-      return SQLFragment(left.grouped, operation, right.grouped)
-    }
+    beside(left, operation, right) ?? SQLFragment(left.grouped, operation, right.grouped)
+  }
+
+  /// An operator between a column and a value, written such that the value can take the column's type; nil for
+  /// other operands.
+  private func beside(
+    _ left: SQLFragment, _ operation: SQLOperator, _ right: SQLFragment
+  ) -> SQLFragment? {
+    guard left.isName, right.kind == .value else { return nil }
     return SQLFragment(left, operation, value: right.value)
   }
 
@@ -281,15 +278,6 @@ struct PostgresDialect: Dialect {
 extension SQLFragment {
   /// The right operand of a binary operator.
   var rightOperand: SQLFragment { right ?? SQLFragment(value: value) }
-
-  /// A column's operator whose right operand is a plain value, written such that the value can take the
-  /// column's type; nil for others.
-  fileprivate var besideColumn: SQLFragment? {
-    guard kind == .binary, let left, left.isName, let right, right.kind == .value else {
-      return nil
-    }
-    return SQLFragment(left, operation, value: right.value)
-  }
 
   /// The columns that a conjunction tests not to be NULL.
   fileprivate var testedNames: Set<String> {

@@ -1,24 +1,34 @@
 import Larder
 import LarderSQLite
 
+extension ColumnType.Kind {
+  /// The cast to the server's type. Columns for any type are refused when a table is declared.
+  var cast: StaticString {
+    switch self {
+    case .integer: "::bigint"
+    case .bool: "::boolean"
+    case .real: "::double precision"
+    case .text, .any: "::text"
+    case .blob: "::bytea"
+    case .uuid: "::uuid"
+    case .date: "::timestamptz"
+    case .decimal: "::numeric"
+    }
+  }
+}
+
 /// Values as parameters: their types, and lists that are a single parameter.
 extension PostgresDialect {
   /// The cast that gives a value's parameter its type, which the server would have to guess; nil if the value
   /// doesn't say how it is stored.
   func type(of value: any DatabaseValueConvertible) -> StaticString? {
     switch Swift.type(of: value).columnType.kind {
-    case .integer: "::bigint"
-    case .bool: "::boolean"
-    case .real: "::double precision"
     // Text is compared byte by byte, whatever the database's own order is. ``opening(of:)`` opens the
     // parenthesis.
     case .text: "::text COLLATE \"C\")"
-    case .blob: "::bytea"
-    case .uuid: "::uuid"
-    case .date: "::timestamptz"
-    case .decimal: "::numeric"
     // A value that can't be stored throws once it is bound.
     case .any: (try? value.databaseValue) == nil ? "::text" : nil
+    case let kind: kind.cast
     }
   }
 

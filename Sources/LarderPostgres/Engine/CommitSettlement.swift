@@ -1,5 +1,4 @@
 import FoundationEssentials
-import Glibc
 import LarderSQLite
 
 // Commit tokens in use: the outcome of a commit whose answer was lost, and the table that tells it.
@@ -33,7 +32,7 @@ extension PostgresEngine {
         guard let tokens = try tokens ?? other.commitTokens() else { return false }
         return try !other.isRefused(token, tokens)
       } catch let failure as PostgresFailure {
-        usleep(UInt32(try retry.pause(after: DatabaseError(failure)) / .microseconds(1)))
+        BusyHandler.sleep(try retry.pause(after: DatabaseError(failure)))
       }
     }
   }
@@ -82,9 +81,8 @@ extension PostgresConnection {
   /// can't fail for a conflict with others.
   @discardableResult
   fileprivate func runReadCommitted(_ sql: String) throws -> [Int64]? {
-    var done = 0
     do {
-      let answer = try run(all: ["BEGIN ISOLATION LEVEL READ COMMITTED", sql], done: &done)
+      let answer = try run(all: ["BEGIN ISOLATION LEVEL READ COMMITTED", sql])
       try run("COMMIT")
       return answer
     } catch {

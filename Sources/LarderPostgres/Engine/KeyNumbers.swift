@@ -111,10 +111,7 @@ extension PostgresEngine {
     let following = following
     noteFollowed()
     if following.isEmpty { return }
-    try perform(until: soon) {
-      var done = 0
-      try connection.run(all: [], then: following, done: &done)
-    }
+    _ = try perform(until: soon) { try connection.run(all: [], then: following) }
   }
 
   // MARK: Turns

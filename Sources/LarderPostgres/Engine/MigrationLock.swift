@@ -45,14 +45,13 @@ extension PostgresEngine {
 
   /// Tries to take the lock. Returns whether it was free, and the server's `lock_timeout` in milliseconds.
   private func takeMigrationLock(_ function: String) throws -> (Bool, Int64) {
-    let statement = try connection.prepare(
+    let row = try connection.run(all: [
       """
-      SELECT \(function)(\(Self.migrationKey)),
+      SELECT \(function)(\(Self.migrationKey))::integer::bigint,
         (SELECT setting::bigint FROM pg_settings WHERE name = 'lock_timeout')
-      """, parameterCount: 0)
-    try statement.execute(streaming: false)
-    guard try statement.next() else { return (false, 0) }
-    return (statement.column(0).integer == 1, statement.column(1).integer)
+      """
+    ])
+    return (row?.first == 1, row?.last ?? 0)
   }
 
   func endMigration(restoring searchPath: String, inTransaction: Bool) throws {
@@ -62,24 +61,5 @@ extension PostgresEngine {
       try connection.run(restoring)
       try connection.run("SELECT pg_advisory_unlock(\(Self.migrationKey))")
     }
-  }
-}
-
-extension DatabaseError {
-  /// The error for a failure of the server, or of the connection to it.
-  init(_ failure: PostgresFailure, sql: String? = nil) {
-    var message = failure.message
-    if let hint = failure.hint { message += " (\(hint))" }
-    if let advice = failure.advice { message += ": \(advice)" }
-    let constraint = failure.constraintKind.map {
-      ConstraintViolation(
-        kind: $0, table: failure.table,
-        columns: failure.column.map { [$0] } ?? failure.keyColumns,
-        name: failure.constraint)
-    }
-    self.init(
-      failure.resultCode, message, sql: sql, offset: sql == nil ? nil : failure.offset,
-      constraint: constraint, engine: "PostgreSQL", sqlState: failure.sqlState)
-    commitToken = failure.commitToken
   }
 }

@@ -23,8 +23,8 @@ final class PostgresEngine: EngineConnection {
   private var isScopes = false
   /// The keys that the transaction has written.
   var keys = ChosenKeys()
-  /// A closure that is called for each retry of a statement outside of a transaction.
-  var noteRetry: @Sendable () -> Void = {}
+  /// The retries of the pool, which count those of statements outside of transactions.
+  let retries: PostgresRetries?
   /// Whether the session has the lock for transactions that run one at a time.
   var hasTurn = false
   /// Whether the transaction only reads, so that the outcome of its commit doesn't matter.
@@ -39,17 +39,19 @@ final class PostgresEngine: EngineConnection {
   let configuration: PostgresConfiguration
   var tokens: CommitTokens?
   /// How far the server had replayed the log when it was asked last.
-  var replayed = LogPosition()
+  var replayed = CommitPosition()
   /// The replicas, which are told the position in the server's log after each commit, so that reads see it.
   private let replicas: Replicas?
 
   /// Connects. Throws ``DatabaseError`` if that fails, without the password.
   init(
     _ servers: ServerList, _ configuration: PostgresConfiguration,
-    _ dialect: any Dialect = PostgresDialect(), replicas: Replicas? = nil
+    _ dialect: any Dialect = PostgresDialect(), retries: PostgresRetries? = nil,
+    replicas: Replicas? = nil
   ) throws {
     self.servers = servers
     self.configuration = configuration
+    self.retries = retries
     self.replicas = replicas
     self.dialect = EngineDialect(dialect)
     // The time is random, so that connections aren't replaced all at once.
@@ -57,11 +59,9 @@ final class PostgresEngine: EngineConnection {
     end = MonotonicClock.now + life * Double.random(in: 0.9...1)
     exactBeginning = "BEGIN ISOLATION LEVEL \(configuration.isolation.rawValue)"
     let deadline = MonotonicClock.now + configuration.connectTimeout
-    do {
-      connection = try servers.connect(configuration, deadline: deadline.inNanoseconds)
-      tokens = try connection.commitTokens()
-    } catch let failure as PostgresFailure {
-      throw DatabaseError(failure)
+    (connection, tokens) = try DatabaseError.converting {
+      let connection = try servers.connect(configuration, deadline: deadline.inNanoseconds)
+      return (connection, try connection.commitTokens())
     }
     interrupts = InterruptHandle { [interrupts = connection.interrupts] in interrupts.interrupt() }
   }
@@ -133,7 +133,7 @@ final class PostgresEngine: EngineConnection {
 
   func statements(in sql: String) -> [String] { StatementText.statements(in: sql) }
 
-  var catalog: EngineCatalog { .postgres }
+  func catalog(of database: Database) -> any EngineCatalog { PostgresCatalog(db: database) }
 
   // MARK: Transactions
 
@@ -187,7 +187,8 @@ final class PostgresEngine: EngineConnection {
     if connection.status == .failedTransaction {
       try rollback()
       throw PostgresFailure(
-        "25P02", "an earlier error aborted the transaction, which was rolled back")
+        SQLState.failedTransaction,
+        "an earlier error aborted the transaction, which was rolled back")
     }
     savepointCount = 0
     if connection.discardDeferredBegin() { return }
@@ -210,50 +211,57 @@ final class PostgresEngine: EngineConnection {
     return ["\(word) AND CHAIN"] + connection.resetInTransaction + ["COMMIT"]
   }
 
-  /// Ends the transaction, in one round trip with ``following``.
+  /// Ends the transaction.
   private func end(_ word: String) throws {
-    var done = 0
     do {
-      try connection.run(
-        all: ending(word), then: following, resets: resets && !connection.isPooled, done: &done)
-      noteFollowed()
-      if resets { connection.noteReset() }
+      try run(ending(word))
     } catch {
-      try noteEnded(done > 0, error)
+      try noteEnded(by: 1, error)
     }
   }
 
-  /// Rethrows an error of the transaction's end. Ignores an error of what follows it.
-  private func noteEnded(_ hasEnded: Bool, _ error: any Error) throws {
-    guard hasEnded else { throw error }
+  /// Runs the statements that end the transaction, in one round trip with ``following``. Returns the row of
+  /// the last one.
+  @discardableResult
+  private func run(_ ending: [String]) throws -> [Int64]? {
+    let resets = resets
+    let row = try connection.run(
+      all: ending, then: following, resets: resets && !connection.isPooled)
+    noteFollowed()
+    if resets { connection.noteReset() }
+    return row
+  }
+
+  /// Rethrows an error of the transaction's end, which is that of so many statements. Ignores an error of what
+  /// follows it.
+  private func noteEnded(by count: Int, _ error: any Error) throws {
+    guard connection.confirmedCount >= count else { throw error }
     if connection.status == .failedTransaction { try connection.run("ROLLBACK") }
   }
 
   /// Commits in one round trip, with the token, the position in the log, and ``following``.
   private func commitWriting() throws {
     let token = tokens.map { _ in UUID() }
-    let resets = resets
     var statements = ending("COMMIT")
     if let token, let tokens { statements.insert(tokens.insertion(of: token), at: 0) }
     let committing = token == nil ? 1 : 2
-    let following = following
     if replicas != nil { statements.append(Self.position) }
-    var done = 0
     do {
       connection.isDroppedToStop = true
       defer { connection.isDroppedToStop = false }
       _ = connection.takeWarning()
-      let row = try connection.run(
-        all: statements, then: following, resets: resets && !connection.isPooled, done: &done)
-      noteFollowed()
-      if resets { connection.noteReset() }
+      let row = try run(statements)
       replicas?.note(commitAt: row.flatMap(Self.position))
       try checkStandbys()
     } catch var failure as PostgresFailure
       where failure.isConnectionLost || failure.sqlState == SQLState.unknownOutcome
     {
       replicas?.note(commitAt: nil)
-      if done >= committing, !connection.takeWarning(), failure.isConnectionLost { return }
+      if connection.confirmedCount >= committing, !connection.takeWarning(),
+        failure.isConnectionLost
+      {
+        return
+      }
       // A caller that has stopped the commit doesn't wait for its outcome, either.
       failure.isStopped = failure.sqlState == SQLState.canceled
       failure.sqlState = SQLState.unknownOutcome
@@ -261,7 +269,7 @@ final class PostgresEngine: EngineConnection {
       guard let token, !failure.isStopped else { throw failure }
       try settle(token, failure)
     } catch {
-      try noteEnded(done >= committing, error)
+      try noteEnded(by: committing, error)
     }
     if tokens?.isCleaningDue() == true { try? cleanTokens() }
   }
@@ -273,16 +281,14 @@ final class PostgresEngine: EngineConnection {
       (pg_current_wal_insert_lsn() - '0/0')::bigint
     """
 
-  private static func position(_ row: [Int64]) -> LogPosition? {
-    row.count == 2 ? LogPosition(timeline: row[0], bytes: row[1]) : nil
+  private static func position(_ row: [Int64]) -> CommitPosition? {
+    row.count == 2 ? CommitPosition(timeline: row[0], bytes: row[1]) : nil
   }
 
   /// The position in the log after all that is committed.
-  func position() throws -> LogPosition {
+  func position() throws -> CommitPosition {
     try perform(until: soon) {
-      var done = 0
-      guard let row = try connection.run(all: [Self.position], done: &done),
-        let position = Self.position(row)
+      guard let row = try connection.run(all: [Self.position]), let position = Self.position(row)
       else {
         throw PostgresFailure(
           SQLState.wrongState, "the server didn't return its position in the log")

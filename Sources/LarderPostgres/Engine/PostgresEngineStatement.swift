@@ -44,11 +44,7 @@ final class PostgresEngineStatement: EngineStatement {
     if let copying { return try copying._withUnsafeGuaranteedRef { try $0.bind(value) } }
     if isUsed { statement.parameters.removeAll() }
     isUsed = false
-    do {
-      try statement.parameters.bind(value, at: index - 1)
-    } catch let failure as PostgresFailure {
-      throw DatabaseError(failure)
-    }
+    try DatabaseError.converting { try statement.parameters.bind(value, at: index - 1) }
   }
 
   func step(until deadline: Duration?) throws -> Bool {
@@ -110,8 +106,8 @@ final class PostgresEngineStatement: EngineStatement {
           retry ?? Retry(limit: engine.configuration.retryLimit, isTransient: { _ in true })
         guard let pause = try? next.pause(after: DatabaseError(failure)) else { throw failure }
         retry = next
-        engine.noteRetry()
-        usleep(UInt32(pause / .microseconds(1)))
+        engine.retries?.noteRetry()
+        BusyHandler.sleep(pause)
       }
     }
   }
@@ -175,7 +171,7 @@ extension Database {
     }
     return try engine.perform {
       do {
-        let copy = try PostgresCopy(textInto: table, columns, on: engine.connection)
+        let copy = try PostgresCopy(into: table, columns, nil, on: engine.connection)
         // An unfinished COPY is cancelled when its object is deallocated.
         defer { withExtendedLifetime(copy) {} }
         var line: [UInt8] = []

@@ -8,7 +8,7 @@ extension PostgresEngine {
   /// it hasn't in time, or is no standby.
   ///
   /// The server is asked before the scope's transaction has begun, whose snapshot then includes all of that.
-  func catchUp(to position: LogPosition, until deadline: Duration) throws {
+  func catchUp(to position: CommitPosition, until deadline: Duration) throws {
     guard replayed.timeline < position.timeline || replayed.bytes < position.bytes else { return }
     connection.isDroppedToStop = true
     defer { connection.isDroppedToStop = false }
@@ -21,13 +21,12 @@ extension PostgresEngine {
     }
   }
 
-  private func waitForLog(_ position: LogPosition, until deadline: Duration) throws {
+  private func waitForLog(_ position: CommitPosition, until deadline: Duration) throws {
     while true {
-      var done = 0
-      guard let row = try connection.run(all: [Self.replay], done: &done), row.count == 2 else {
+      guard let row = try connection.run(all: [Self.replay]), row.count == 2 else {
         throw Replicas.Refusal.isPrimary
       }
-      replayed = LogPosition(timeline: row[0], bytes: row[1])
+      replayed = CommitPosition(timeline: row[0], bytes: row[1])
       if replayed.timeline >= position.timeline, replayed.bytes >= position.bytes { return }
       guard replayed.timeline >= position.timeline else { throw Replicas.Refusal.isBehind }
       guard MonotonicClock.now < deadline else { throw Replicas.Refusal.lags }

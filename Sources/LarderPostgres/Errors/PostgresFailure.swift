@@ -144,8 +144,8 @@ extension PostgresFailure {
     case "3D000": "create it with CREATE DATABASE"
     case "53300": "fewer PostgresConfiguration.connections, or more max_connections, may help"
     case "57P03": "the server is starting or stopping, and may be available soon"
-    case "25006": "only a transaction can write, on a server that isn't a standby"
-    case "25P02":
+    case SQLState.readOnly: "only a transaction can write, on a server that isn't a standby"
+    case SQLState.failedTransaction:
       "an earlier statement of the transaction failed; run statements that may fail in inSavepoint"
     case SQLState.unknownOutcome:
       commitToken == nil
@@ -154,6 +154,79 @@ extension PostgresFailure {
     case "42P01" where message.contains("larder_commit"):
       "PostgresConfiguration.commitTokens needs a table that Migrator.migrate creates"
     default: nil
+    }
+  }
+}
+
+extension DatabaseError {
+  /// The error for a failure of the server, or of the connection to it.
+  init(_ failure: PostgresFailure, sql: String? = nil) {
+    var message = failure.message
+    if let hint = failure.hint { message += " (\(hint))" }
+    if let advice = failure.advice { message += ": \(advice)" }
+    let constraint = failure.constraintKind.map {
+      ConstraintViolation(
+        kind: $0, table: failure.table,
+        columns: failure.column.map { [$0] } ?? failure.keyColumns,
+        name: failure.constraint)
+    }
+    self.init(
+      failure.resultCode, message, sql: sql, offset: sql == nil ? nil : failure.offset,
+      constraint: constraint, engine: "PostgreSQL", sqlState: failure.sqlState)
+    commitToken = failure.commitToken
+  }
+
+  /// Calls a closure, and converts its `PostgresFailure`.
+  static func converting<T>(_ body: () throws -> T) throws -> T {
+    do {
+      return try body()
+    } catch let failure as PostgresFailure {
+      throw DatabaseError(failure)
+    }
+  }
+}
+
+extension SQLState {
+  static let notSupported = "0A000"
+  static let wrongState = "55000"
+  static let canceled = "57014"
+  static let unknownStatement = "26000"
+  static let duplicateStatement = "42P05"
+  static let readOnly = "25006"
+  static let failedTransaction = "25P02"
+  static let outOfMemory = "53200"
+
+  /// Whether a transaction collided with others: a conflict of isolation, or a deadlock.
+  static func isConflict(_ sqlState: String) -> Bool {
+    sqlState == "40001" || sqlState == "40P01"
+  }
+
+  /// The result code that SQLite would report for a server's error.
+  static func resultCode(of sqlState: String) -> ResultCode {
+    switch sqlState {
+    case "23505": .constraintUnique
+    case "23503", "23001": .constraintForeignKey
+    case "23502": .constraintNotNull
+    case "23514": .constraintCheck
+    case "40001", "40P01", "55P03": .busy
+    case canceled: .interrupt
+    case readOnly: .readOnly
+    case failedTransaction: .abort
+    case "25P03", "57P01", "57P02", "57P05": .ioError
+    case "53100": .full
+    case outOfMemory: .noMemory
+    case "53300", "57P03", "57P04", "3D000", cannotConnect, "08004": .cannotOpen
+    case "42501": .authorization
+    case wrongState: .misuse
+    case "XX001", "XX002": .corrupt
+    default:
+      switch sqlState.prefix(2) {
+      case "08", "58": .ioError
+      case "23": .constraint
+      case "28": .authorization
+      case "54": .tooBig
+      default: .error
+      }
     }
   }
 }

@@ -16,7 +16,7 @@ package enum ScopeKind: Sendable {
   var isRead: Bool { if case .read = self { true } else { false } }
 
   /// Whether a scope of this kind can be retried as a whole, since a failure undoes all that it did.
-  var isTransaction: Bool {
+  package var isTransaction: Bool {
     switch self {
     case .transaction, .savepoint: true
     case .plain, .read: false

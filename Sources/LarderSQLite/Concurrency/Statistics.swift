@@ -35,10 +35,10 @@ public struct AccessStatistics: Hashable, Sendable {
   /// How many connections for reading are open and idle, in a pool.
   public internal(set) var idleReaders = 0
   /// How often a transaction was tried again; see ``Configuration/retryLimit``.
-  public internal(set) var retries = 0
+  public package(set) var retries = 0
   /// The most attempts that a single transaction has taken on an engine other than SQLite: 1 if there were no
   /// conflicts. Always 0 for SQLite.
-  public internal(set) var mostAttempts = 0
+  public package(set) var mostAttempts = 0
 
   /// Counts a wait that has succeeded.
   mutating func noteWait(_ time: Duration) {

@@ -8,7 +8,7 @@ import Glibc
 /// overshoots and starves those that have waited longest. Short pauses keep to the timeout and give
 /// every waiting process about the same chance.
 /// See [Busy handlers](https://www.sqlite.org/c3ref/busy_handler.html).
-final class BusyHandler {
+package final class BusyHandler {
   var timeout: Duration {
     didSet { timeout = timeout.bounded }
   }
@@ -83,7 +83,7 @@ final class BusyHandler {
     return true
   }
 
-  static func sleep(_ pause: Duration = .milliseconds(1)) {
+  package static func sleep(_ pause: Duration = .milliseconds(1)) {
     usleep(UInt32(pause / .microseconds(1)))
   }
 }

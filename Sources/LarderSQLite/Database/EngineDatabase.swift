@@ -78,6 +78,13 @@ extension Database {
     try connection.reporting { try engine?.passKeys(of: column, in: table) }
   }
 
+  /// Waits until no other transaction runs that has waited in this way, in this process or another.
+  package func waitForTurn(_ limit: Duration?) throws {
+    try connection.reporting {
+      try engine?.waitForTurn(until: limit.map { MonotonicClock.now + $0.bounded })
+    }
+  }
+
   /// Runs a closure, and tells another trace of its statements too.
   package func tracing<T>(
     _ trace: @escaping @Sendable (TraceEvent) -> Void, _ body: () throws -> T
@@ -101,4 +108,7 @@ extension Database {
 
   /// The other engine's connection; nil for SQLite.
   package var engine: (any EngineConnection)? { connection.engine }
+
+  /// The other engine's catalog; nil for SQLite.
+  var catalog: (any EngineCatalog)? { engine?.catalog(of: self) }
 }

@@ -77,7 +77,7 @@ public struct DatabaseError: Error, Hashable, Sendable {
   }
 
   /// Names the engine in an error that names none yet.
-  static func naming(_ engine: String, in error: any Error) -> any Error {
+  package static func naming(_ engine: String, in error: any Error) -> any Error {
     guard var known = error as? DatabaseError, known.namedEngine == nil else { return error }
     known.namedEngine = engine
     return known

@@ -9,7 +9,7 @@ public final class Connections: Sendable {
   /// SQLite's readers, nil if the writer reads too; or all connections of another engine.
   let pool: ConnectionPool?
   /// The replicas that run another engine's reads; nil if there are none.
-  package let replicas: Replicas?
+  let replicas: (any EngineReplicas)?
   private let waitGraph: WaitGraph?
   let tokenBuckets = ScopeTokenBuckets()
   /// The observer of commits; nil if there has never been one.
@@ -21,8 +21,11 @@ public final class Connections: Sendable {
   let owner: ObjectIdentifier
   let closing = Lock<Closing?>(nil)
   package let engine: String
-  /// Nil if no scope is retried.
-  private let retries: ScopeRetries?
+  /// How long transactions are retried; nil for not at all.
+  private let retryLimit: Duration?
+  /// The retries of another engine's scopes; nil for SQLite.
+  private let engineRetries: (any EngineRetries)?
+  private let retries = Atomic<Int>(0)
   /// An unretained reference to ``pool``. A reference count that all threads share would make reading
   /// threads wait for one another.
   private let poolReference: Unmanaged<ConnectionPool>?
@@ -34,7 +37,8 @@ public final class Connections: Sendable {
     self.pool = pool
     owner = ObjectIdentifier(writer)
     engine = "SQLite"
-    retries = writer.configuration.retryLimit.map { ScopeRetries(limit: $0) }
+    retryLimit = writer.configuration.retryLimit
+    engineRetries = nil
     replicas = nil
     poolReference = pool.map(Unmanaged.passUnretained)
     writerReference = .passUnretained(writer)
@@ -52,15 +56,16 @@ public final class Connections: Sendable {
   ///   - engine: its name, for errors.
   ///   - timeout: how long a scope waits for a connection.
   package init(
-    engine: String, maximum: Int, timeout: Duration, retries: ScopeRetries,
-    replicas: Replicas? = nil, open: @escaping @Sendable () throws -> Database
+    engine: String, maximum: Int, timeout: Duration, retries: any EngineRetries,
+    replicas: (any EngineReplicas)? = nil, open: @escaping @Sendable () throws -> Database
   ) {
     let pool = ConnectionPool(maximum: maximum, timeout: timeout, open: open)
     writer = nil
     self.pool = pool
     owner = pool.owner
     self.engine = engine
-    self.retries = retries
+    retryLimit = nil
+    engineRetries = retries
     self.replicas = replicas
     poolReference = .passUnretained(pool)
     writerReference = nil
@@ -113,23 +118,39 @@ public final class Connections: Sendable {
 
   /// Tries to run a read on a replica; false if it has to run on the primary. A read inside of another scope
   /// always does.
-  func readFromReplica(
-    _ call: ScopeCall, notBefore position: LogPosition = .init(),
-    _ body: (Database) throws -> Void
+  private func readFromReplica(
+    _ call: ScopeCall, _ body: (Database) throws -> Void
   ) throws -> Bool {
-    guard let replicas, EnteredScope.held(of: owner).isNothing else { return false }
-    return try replicas.run(call, notBefore: position, besides: self, body)
+    guard let replicas, !isInside else { return false }
+    return try replicas.run(call, besides: self, body)
   }
 
+  /// Whether this thread is in one of the scopes.
+  package var isInside: Bool { !EnteredScope.held(of: owner).isNothing }
+
   @inline(__always)
-  func runOnPrimary(
+  package func runOnPrimary(
     _ kind: ScopeKind, _ call: ScopeCall, _ body: (Database) throws -> Void
   ) throws {
-    if let retries, isRetried(kind) { return try runRetrying(retries, kind, call, body) }
-    do {
-      try runOnce(kind, call, body)
-    } catch {
-      throw DatabaseError.naming(engine, in: error)
+    guard let limit = retryLimit, isRetried(kind) else {
+      if let engineRetries, isRetried(kind) {
+        return try engineRetries.run(kind, call, on: self, body)
+      }
+      do {
+        return try runOnce(kind, call, body)
+      } catch {
+        throw DatabaseError.naming(engine, in: error)
+      }
+    }
+    var retry = Retry(limit: limit)
+    while true {
+      do {
+        return try runOnce(kind, call, body)
+      } catch {
+        let pause = try retry.pause(after: DatabaseError.naming(engine, in: error))
+        retries.add(1, ordering: .relaxed)
+        BusyHandler.sleep(pause)
+      }
     }
   }
 
@@ -139,7 +160,7 @@ public final class Connections: Sendable {
     kind.isTransaction || kind.isRead && writer == nil
   }
 
-  func runOnce(
+  package func runOnce(
     _ kind: ScopeKind, _ call: ScopeCall, _ body: (Database) throws -> Void
   ) throws {
     if processGeneration != ProcessGeneration.current { throw Connection.processError }
@@ -218,25 +239,34 @@ public final class Connections: Sendable {
     _ kind: ScopeKind, _ call: ScopeCall,
     _ body: @escaping @Sendable (Database) throws -> T
   ) async throws -> T {
-    if kind.isRead, replicas != nil { return try await read(notBefore: .init(), call, body) }
+    if kind.isRead, let replicas,
+      let value = try await replicas.run(call, besides: self, body)
+    {
+      return value
+    }
     return try await performOnPrimary(kind, call, body)
   }
 
-  func performOnPrimary<T: Sendable>(
+  package func performOnPrimary<T: Sendable>(
     _ kind: ScopeKind, _ call: ScopeCall,
     _ body: @escaping @Sendable (Database) throws -> T
   ) async throws -> T {
-    if let retries, isRetried(kind) {
-      return try await performRetrying(retries, kind, call, body)
+    if let engineRetries, isRetried(kind) {
+      return try await engineRetries.run(kind, call, on: self, body)
     }
-    do {
-      return try await performOnce(kind, call, body)
-    } catch {
-      throw DatabaseError.naming(engine, in: error)
+    var retry = Retry(limit: isRetried(kind) ? retryLimit : nil)
+    while true {
+      do {
+        return try await performOnce(kind, call, body)
+      } catch {
+        let pause = try retry.pause(after: DatabaseError.naming(engine, in: error))
+        retries.add(1, ordering: .relaxed)
+        try await Task.sleep(for: pause)
+      }
     }
   }
 
-  func performOnce<T: Sendable>(
+  package func performOnce<T: Sendable>(
     _ kind: ScopeKind, _ call: ScopeCall,
     _ body: @escaping @Sendable (Database) throws -> T
   ) async throws -> T {
@@ -290,7 +320,7 @@ public final class Connections: Sendable {
 
   var isOfThisProcess: Bool { processGeneration == ProcessGeneration.current }
 
-  var isClosed: Bool { pool?.isBarred(by: ConnectionPool.closed) ?? false }
+  package var isClosed: Bool { pool?.isBarred(by: ConnectionPool.closed) ?? false }
 
   /// Whether the open database isn't the one that was opened any more: the file was moved or replaced, or its
   /// content restored.
@@ -308,7 +338,7 @@ public final class Connections: Sendable {
   }
 
   /// Interrupts the writer's statement; in a pool without a writer, those of all connections.
-  func interrupt() {
+  package func interrupt() {
     if let writer { writer.interruptHandle.interrupt() } else { pool?.interrupt() }
     replicas?.interrupt()
   }
@@ -343,10 +373,11 @@ public final class Connections: Sendable {
     return try checkpointer.checkpoint(mode)
   }
 
-  var statistics: AccessStatistics {
+  package var statistics: AccessStatistics {
     var statistics = writer?.statistics ?? AccessStatistics()
     pool?.describe(&statistics)
-    retries?.describe(&statistics)
+    statistics.retries = retries.load(ordering: .relaxed)
+    engineRetries?.describe(&statistics)
     return statistics
   }
 }

@@ -6,7 +6,7 @@ extension Connections {
 
   /// Closes all connections, the writer last, which then moves the log into the file. Throws if that takes
   /// longer than a scope may wait. Then the pool stays open, or, if the disk doesn't answer, is closed later.
-  func close() throws {
+  package func close() throws {
     try checkProcess()
     guard EnteredScope.held(of: owner).isNothing else { throw EnteredScope.reentryError }
     // A database that is in no file waits for no disk.

@@ -5,9 +5,7 @@ extension Database {
   /// exact, and only the first schema of the search path counts, where tables are made. Throws
   /// ``DatabaseError`` if the database can't be read.
   public func tableExists(_ name: String) throws -> Bool {
-    if let engine {
-      return try value(SQL(raw: engine.catalog.tableExists), name, as: Bool.self) ?? false
-    }
+    if let catalog { return try catalog.tableExists(name) }
     return try value(
       """
       SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1 COLLATE NOCASE
@@ -20,9 +18,7 @@ extension Database {
   /// engine, names are exact, and only the first schema of the search path counts. Throws ``DatabaseError``
   /// if the database can't be read.
   public func columnExists(_ column: String, in table: String) throws -> Bool {
-    if let engine {
-      return try value(SQL(raw: engine.catalog.columnExists), table, column, as: Bool.self) ?? false
-    }
+    if let catalog { return try catalog.columnExists(column, in: table) }
     return try value(
       """
       SELECT EXISTS (SELECT 1 FROM pragma_table_xinfo(?) WHERE name = ? COLLATE NOCASE)
@@ -33,39 +29,20 @@ extension Database {
   /// another engine, those of the first schema of the search path, in that engine's SQL. Throws
   /// ``DatabaseError`` if the database can't be read.
   public func schema() throws -> [SchemaEntry] {
-    guard let engine else { return try schema(of: "main") }
-    return try entries(in: engine) { _ in true }
+    try catalog?.entries(ofTable: nil) ?? schema(of: "main")
   }
 
   /// The schema entries of a table, its indexes and its triggers.
   package func schema(ofTable name: String) throws -> [SchemaEntry] {
-    guard let engine else {
-      return try schema(of: "main").filter { $0.table.foldedName == name.foldedName }
-    }
-    return try entries(in: engine) { $0.table == name }
-  }
-
-  private func entries(
-    in engine: any EngineConnection, where isIncluded: (SchemaEntry) -> Bool
-  ) throws -> [SchemaEntry] {
-    let all = try entries(executeQuery(SQL(raw: engine.catalog.entries)))
-    return try all.filter(isIncluded).map { entry in
-      guard entry.kind == .table else { return entry }
-      return SchemaEntry(
-        kind: .table, name: entry.name, table: entry.table,
-        sql: try EngineTableReader.table(entry.name, isTemporary: false, self, engine)?.sql)
-    }
+    try catalog?.entries(ofTable: name)
+      ?? schema(of: "main").filter { $0.table.foldedName == name.foldedName }
   }
 
   /// The schema entries of one schema, such as `temp`.
   package func schema(of name: String) throws -> [SchemaEntry] {
-    try entries(
-      executeQuery(
-        "SELECT type, name, tbl_name, sql FROM \(identifier: name).sqlite_schema ORDER BY rowid"))
-  }
-
-  private func entries(_ rows: ResultSet) throws -> [SchemaEntry] {
-    try rows.map {
+    try executeQuery(
+      "SELECT type, name, tbl_name, sql FROM \(identifier: name).sqlite_schema ORDER BY rowid"
+    ).map {
       SchemaEntry(
         kind: try $0.get(at: 0), name: try $0.get(at: 1), table: try $0.get(at: 2),
         sql: try $0.get(at: 3))
@@ -79,24 +56,21 @@ extension Database {
 
   /// The columns of a table of one schema, such as `main`; if nil, of the table to which the name resolves.
   package func columns(of table: String, in schema: String?) throws -> [ColumnSchema] {
-    if let engine { return try EngineTableReader(table, self, engine).columns() }
-    return try TableReader(table, in: schema, self).columns()
+    try catalog?.columns(of: table) ?? TableReader(table, in: schema, self).columns()
   }
 
   /// The indexes of a table, including those of its constraints.
   ///
   /// Throws ``DatabaseError`` if there is no table or view of this name.
   public func indexes(of table: String) throws -> [IndexSchema] {
-    if let engine { return try EngineTableReader(table, self, engine).indexes() }
-    return try TableReader(table, in: nil, self).indexes()
+    try catalog?.indexes(of: table) ?? TableReader(table, in: nil, self).indexes()
   }
 
   /// The foreign keys of a table.
   ///
   /// Throws ``DatabaseError`` if there is no table or view of this name.
   public func foreignKeys(of table: String) throws -> [ForeignKeySchema] {
-    if let engine { return try EngineTableReader(table, self, engine).foreignKeys().keys }
-    return try TableReader(table, in: nil, self).foreignKeys()
+    try catalog?.foreignKeys(of: table) ?? TableReader(table, in: nil, self).foreignKeys()
   }
 
   /// A number in the file's header that the program may use for itself, 0 at first; see

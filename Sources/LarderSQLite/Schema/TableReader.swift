@@ -170,8 +170,8 @@ extension TableSchema {
   package static func found(
     _ name: String, in db: Database, schema: String? = nil
   ) throws -> TableSchema? {
-    if let engine = db.engine {
-      return try EngineTableReader.table(name, isTemporary: schema == "temp", db, engine)
+    if let catalog = db.catalog {
+      return try catalog.table(name, isTemporary: schema == "temp")
     }
     let tables = try db.executeQuery(
       """

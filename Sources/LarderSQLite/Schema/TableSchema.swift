@@ -66,6 +66,23 @@ public struct TableSchema: Hashable, Sendable {
   }
 }
 
+extension TableSchema {
+  /// Writes the CREATE TABLE anew, from the columns and constraints.
+  package mutating func writeStatement() {
+    sql = Self.statement(name, columns.map(\.sql) + constraints)
+  }
+
+  /// Writes a CREATE TABLE statement.
+  ///
+  /// - Parameter definitions: those of the columns, then those of the constraints.
+  package static func statement(
+    _ name: String, _ definitions: [String], isTemporary: Bool = false
+  ) -> String {
+    let lines = definitions.map { "  " + $0 }.joined(separator: ",\n")
+    return "CREATE \(isTemporary ? "TEMP " : "")TABLE \(name.quotedIdentifier) (\n\(lines)\n)"
+  }
+}
+
 /// A column of a table or view.
 public struct ColumnSchema: Hashable, Sendable {
   /// The column's name.

@@ -62,6 +62,18 @@ extension DatabaseValue {
   }
 }
 
+extension PostgresConnection {
+  /// Connects to an address.
+  convenience init(
+    _ address: String, _ configuration: PostgresConfiguration = .init(),
+    interrupts: PostgresInterrupt? = nil, deadline: Int? = nil
+  ) throws {
+    try self.init(
+      ServerAddress(address), configuration, interrupts: interrupts, keeping: StatementKeeping(),
+      deadline: deadline)
+  }
+}
+
 extension PostgresCopy {
   func bind(_ value: DatabaseValue) throws {
     try value.withEngineValue { try bind($0) }

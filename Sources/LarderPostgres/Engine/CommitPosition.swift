@@ -8,9 +8,17 @@ import LarderSQLite
 /// [pg_lsn](https://www.postgresql.org/docs/current/datatype-pg-lsn.html). Positions are comparable within
 /// one cluster.
 public struct CommitPosition: Hashable, Comparable, Sendable, LosslessStringConvertible, Codable {
-  let place: LogPosition
+  /// The timeline. A failover begins another one, on which the log goes on from where the new primary was. It
+  /// doesn't contain what other servers had behind that position.
+  let timeline: Int64
+  /// The bytes from the log's beginning.
+  let bytes: Int64
 
-  init(_ place: LogPosition) { self.place = place }
+  /// - Parameter timeline: the timeline; 0 for any.
+  init(timeline: Int64 = 0, bytes: Int64 = 0) {
+    self.timeline = timeline
+    self.bytes = bytes
+  }
 
   /// The position of a text; nil for a text that is no position.
   public init?(_ description: String) {
@@ -18,7 +26,7 @@ public struct CommitPosition: Hashable, Comparable, Sendable, LosslessStringConv
     guard parts.count == 3, let timeline = Self.number(parts[0]), let high = Self.number(parts[1]),
       let low = Self.number(parts[2]), high <= Int32.max
     else { return nil }
-    place = LogPosition(timeline: timeline, bytes: high << 32 | low)
+    self.init(timeline: timeline, bytes: high << 32 | low)
   }
 
   private static func number(_ text: Substring) -> Int64? {
@@ -28,13 +36,13 @@ public struct CommitPosition: Hashable, Comparable, Sendable, LosslessStringConv
 
   /// The position as text, such as `1/16/B374D848`.
   public var description: String {
-    [place.timeline, place.bytes >> 32, place.bytes & 0xFFFF_FFFF]
+    [timeline, bytes >> 32, bytes & 0xFFFF_FFFF]
       .map { String($0, radix: 16, uppercase: true) }.joined(separator: "/")
   }
 
   /// Whether one position comes before another in the log.
   public static func < (left: CommitPosition, right: CommitPosition) -> Bool {
-    left.place < right.place
+    (left.timeline, left.bytes) < (right.timeline, right.bytes)
   }
 
   /// Decodes the text. Throws `DecodingError` for a text that is no position.

@@ -1,14 +1,14 @@
 import Dispatch
+import LarderSQLite
 import Synchronization
 
-/// Read replicas of another engine's server. Reads go to them in turn (round robin), and see the pool's own
-/// earlier writes.
+/// Read replicas of a server. Reads go to them in turn (round robin), and see the pool's own earlier writes.
 ///
 /// A replica that lags behind what is to be read, or can't be reached, is left out for a time that doubles (a
 /// circuit breaker), and comes back once it has passed a probe, for which no caller waits.
-package final class Replicas: Sendable {
+final class Replicas: EngineReplicas {
   /// Why a replica can't be read from now.
-  package enum Refusal: Error {
+  enum Refusal: Error {
     /// The replica didn't reach the wanted position in time.
     case lags
     /// The replica is on an older timeline: it follows another primary, or doesn't follow the new one yet.
@@ -22,14 +22,11 @@ package final class Replicas: Sendable {
   /// The position that reads have to see.
   private let needed = Lock(Needed())
   private let wait: Duration
-  private let isTransient: @Sendable (DatabaseError) -> Bool
-  private let catchUp: @Sendable (Database, LogPosition, _ deadline: Duration) throws -> Void
-  private let locate: @Sendable (Database) throws -> LogPosition
   private let prober = DispatchQueue(label: "larder.replicas")
 
   private struct Needed {
     /// The position behind the last commit that was noted.
-    var position = LogPosition()
+    var position = CommitPosition()
     /// The number of commits whose position isn't known.
     var unknown = 0
     /// How many of these commits are known to be before ``position``.
@@ -39,39 +36,28 @@ package final class Replicas: Sendable {
   /// - Parameters:
   ///   - replicas: the connections to each, and its name.
   ///   - wait: how long a read waits for a replica that lags.
-  ///   - isTransient: whether an error says that the connection was lost, or can't be had.
-  ///   - locate: asks a connection to the primary for the position behind all commits.
-  ///   - catchUp: waits until a connection's replica has replayed the log up to a position, or throws
-  ///     ``Refusal``.
-  package init(
-    _ replicas: [(name: String, connections: Connections)], waitAtMost wait: Duration,
-    isTransient: @escaping @Sendable (DatabaseError) -> Bool,
-    locate: @escaping @Sendable (Database) throws -> LogPosition,
-    catchUp: @escaping @Sendable (Database, LogPosition, _ deadline: Duration) throws -> Void
-  ) {
+  init(_ replicas: [(name: String, connections: Connections)], waitAtMost wait: Duration) {
     self.replicas = replicas.map { Replica(name: $0.name, connections: $0.connections) }
     self.wait = max(.zero, wait.bounded)
-    self.isTransient = isTransient
-    self.locate = locate
-    self.catchUp = catchUp
   }
 
   /// Notes a commit, which reads see from now on; nil for one whose position in the log isn't known.
-  package func note(commitAt new: LogPosition?) {
+  func note(commitAt new: CommitPosition?) {
     needed.withLock { needed in
       if let new { needed.position = max(needed.position, new) } else { needed.unknown += 1 }
     }
   }
 
   /// The position behind the commits that were noted; nil if the primary has to be asked for it.
-  package var committed: LogPosition? {
+  var committed: CommitPosition? {
     needed.withLock { $0.located == $0.unknown ? $0.position : nil }
   }
 
-  private var unknown: Int { needed.withLock { $0.unknown } }
-
-  private func found(_ position: LogPosition, behind unknown: Int) -> LogPosition {
-    needed.withLock { needed in
+  /// Asks a connection to the primary for the position behind the commits that were noted.
+  private func locate(_ db: Database) throws -> CommitPosition {
+    let unknown = needed.withLock { $0.unknown }
+    let position = try db.postgres.position()
+    return needed.withLock { needed in
       needed.position = max(needed.position, position)
       needed.located = max(needed.located, unknown)
       return needed.position
@@ -80,21 +66,22 @@ package final class Replicas: Sendable {
 
   // MARK: Reads
 
+  func run(
+    _ call: ScopeCall, besides primary: Connections, _ body: (Database) throws -> Void
+  ) throws -> Bool { try run(call, notBefore: CommitPosition(), besides: primary, body) }
+
   /// Runs a read on a replica. False if no replica can run it now, so that it has to run elsewhere, from its
   /// beginning.
   ///
   /// - Parameter known: a further position that the read has to see. It comes from elsewhere, so that a
   ///   replica that hasn't reached it isn't left out for that.
   func run(
-    _ call: ScopeCall, notBefore known: LogPosition, besides primary: Connections,
+    _ call: ScopeCall, notBefore known: CommitPosition, besides primary: Connections,
     _ body: (Database) throws -> Void
   ) throws -> Bool {
     var own = committed
-    if own == nil {
-      let unknown = unknown
-      try primary.runOnPrimary(.read, call) { own = found(try locate($0), behind: unknown) }
-    }
-    let attempt = Attempt(self, own ?? LogPosition(), notBefore: known)
+    if own == nil { try primary.runOnPrimary(.read, call) { own = try locate($0) } }
+    let attempt = Attempt(self, own ?? known, notBefore: known)
     while let replica = attempt.next() {
       do {
         try replica.connections.runOnce(.read, call) { db in
@@ -110,17 +97,23 @@ package final class Replicas: Sendable {
     return false
   }
 
-  /// Async variant. Nil if no replica can run the read now.
   func run<T: Sendable>(
-    _ call: ScopeCall, notBefore known: LogPosition, besides primary: Connections,
+    _ call: ScopeCall, besides primary: Connections,
     _ body: @escaping @Sendable (Database) throws -> T
   ) async throws -> T? {
-    var own = committed
-    if own == nil {
-      let unknown = unknown
-      own = found(try await primary.performOnPrimary(.read, call, locate), behind: unknown)
-    }
-    let attempt = Attempt(self, own ?? LogPosition(), notBefore: known)
+    try await run(call, notBefore: CommitPosition(), besides: primary, body)
+  }
+
+  /// Async variant. Nil if no replica can run the read now.
+  func run<T: Sendable>(
+    _ call: ScopeCall, notBefore known: CommitPosition, besides primary: Connections,
+    _ body: @escaping @Sendable (Database) throws -> T
+  ) async throws -> T? {
+    let own =
+      if let committed { committed } else {
+        try await primary.performOnPrimary(.read, call) { try self.locate($0) }
+      }
+    let attempt = Attempt(self, own, notBefore: known)
     while let replica = attempt.next() {
       do {
         let value = try await replica.connections.performOnce(.read, call) { db in
@@ -139,14 +132,14 @@ package final class Replicas: Sendable {
   /// One read, which goes from replica to replica.
   private final class Attempt: Sendable {
     private let replicas: Replicas
-    private let own: LogPosition
-    private let known: LogPosition
+    private let own: CommitPosition
+    private let known: CommitPosition
     private let deadline: Duration
     private let first: Int
     /// The number of replicas that were considered so far.
     private let count = Atomic<Int>(0)
 
-    init(_ replicas: Replicas, _ own: LogPosition, notBefore known: LogPosition) {
+    init(_ replicas: Replicas, _ own: CommitPosition, notBefore known: CommitPosition) {
       self.replicas = replicas
       self.own = own
       self.known = known
@@ -165,7 +158,7 @@ package final class Replicas: Sendable {
 
     func catchUp(_ db: Database) throws {
       let needed = max(known, own)
-      if needed > LogPosition() { try replicas.catchUp(db, needed, deadline) }
+      if needed > CommitPosition() { try db.postgres.catchUp(to: needed, until: deadline) }
     }
 
     /// Leaves a replica out if the error is the replica's own. Throws other errors.
@@ -176,7 +169,7 @@ package final class Replicas: Sendable {
         if case .lags = refusal { count.store(.max / 2, ordering: .relaxed) }
         if case .isPrimary = refusal { break }
         if known > own { return replica.noteElsewhere() }
-      case let error as DatabaseError where replicas.isTransient(error): break
+      case let error as DatabaseError where SQLState.isTransient(error): break
       default: throw error
       }
       replicas.leaveOut(replica, error)
@@ -196,8 +189,8 @@ package final class Replicas: Sendable {
       guard let self, !replica.connections.isClosed else { return }
       do {
         try replica.connections.runOnce(.read, ScopeCall("probe(_:in:)")) { db in
-          let needed = max(self.needed.withLock { $0.position }, LogPosition(bytes: 1))
-          try self.catchUp(db, needed, MonotonicClock.now + self.wait)
+          let needed = max(self.needed.withLock { $0.position }, CommitPosition(bytes: 1))
+          try db.postgres.catchUp(to: needed, until: MonotonicClock.now + self.wait)
         }
         replica.comeBack()
       } catch {
@@ -208,31 +201,13 @@ package final class Replicas: Sendable {
 
   // MARK: All of them
 
-  package var statistics: [ReplicaStatistics] { replicas.map(\.statistics) }
+  var statistics: [ReplicaStatistics] { replicas.map(\.statistics) }
 
   func interrupt() { for replica in replicas { replica.connections.interrupt() } }
 
   func releaseIdle() { for replica in replicas { replica.connections.releaseIdle() } }
 
   func close() throws { for replica in replicas { try replica.connections.close() } }
-}
-
-/// A position in a server's log, in bytes from its beginning. A failover begins another timeline, on which
-/// the log goes on from where the new primary was. It doesn't contain what other servers had behind that
-/// position.
-package struct LogPosition: Hashable, Comparable, Sendable {
-  package var timeline: Int64
-  package var bytes: Int64
-
-  /// - Parameter timeline: the timeline; 0 for any.
-  package init(timeline: Int64 = 0, bytes: Int64 = 0) {
-    self.timeline = timeline
-    self.bytes = bytes
-  }
-
-  package static func < (left: LogPosition, right: LogPosition) -> Bool {
-    (left.timeline, left.bytes) < (right.timeline, right.bytes)
-  }
 }
 
 /// A replica, and whether it is read from.
@@ -244,7 +219,7 @@ private final class Replica: Sendable {
   private let isOut = Atomic<Bool>(false)
 
   private struct State {
-    /// In a row.
+    /// The number of failures in a row.
     var failures = 0
     var fallbacks = 0
     var lastError: String?

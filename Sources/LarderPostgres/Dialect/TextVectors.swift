@@ -1,21 +1,16 @@
+import Larder
 import LarderSQLite
 
-// Full text on engines that have text search vectors instead of FTS5: a column that the server computes, with
-// an inverted index. See [Full Text Search](https://www.postgresql.org/docs/15/textsearch.html).
-
-/// The part of a search that a query asks for.
-enum VectorPart: Sendable {
-  case matches
-  case rank([Double])
-  case marked(String, String, String, tokens: Int?)
-}
+// Full text by text search vectors instead of FTS5: a column that the server computes, with an inverted
+// index. See [Full Text Search](https://www.postgresql.org/docs/15/textsearch.html).
 
 extension FullTextDefinition {
   /// The error if the engine doesn't support the index; nil if it does.
   fileprivate var vectorRefusal: UnsupportedByEngine? {
     switch tokenizer.kind {
     case .unicode61, .ascii, .bigram: nil
-    case .trigram, .custom: .vectors("the full-text tokenizer “\(tokenizer.words[0])”")
+    case .trigram, .custom:
+      PostgresDefinitions.unsupported("the full-text tokenizer “\(tokenizer.words[0])”")
     }
   }
 
@@ -58,40 +53,51 @@ extension FullTextDefinition {
     return ["A", "B", "C", "D"][min(number, 3)]
   }
 
-  func createVectors(_ db: Database) throws {
-    if let vectorRefusal { throw vectorRefusal }
-    let index = "\(name)_index".quotedIdentifier
+}
+
+extension PostgresDefinitions {
+  func create(_ index: FullTextDefinition, _ db: Database) throws {
+    if let refusal = index.vectorRefusal { throw refusal }
     try db.executeUpdate(
       SQL(
         raw: """
-          ALTER TABLE \(table.quotedIdentifier) ADD COLUMN \(quotedName) tsvector \
-          GENERATED ALWAYS AS (\(vector.sql.text)) STORED
+          ALTER TABLE \(index.table.quotedIdentifier) ADD COLUMN \(index.quotedName) tsvector \
+          GENERATED ALWAYS AS (\(index.vector.sql().text)) STORED
           """))
     try db.executeUpdate(
-      SQL(raw: "CREATE INDEX \(index) ON \(table.quotedIdentifier) USING gin (\(quotedName))"))
+      SQL(
+        raw: """
+          CREATE INDEX \("\(index.name)_index".quotedIdentifier) ON \(index.table.quotedIdentifier) \
+          USING gin (\(index.quotedName))
+          """))
   }
 
-  func dropVectors(_ db: Database, ifExists: Bool) throws {
-    let condition = ifExists ? "IF EXISTS " : ""
+  func drop(_ index: FullTextDefinition, ifExists: Bool, _ db: Database) throws {
     try db.executeUpdate(
       SQL(
-        raw: "ALTER TABLE \(table.quotedIdentifier) DROP COLUMN \(condition)\(quotedName)"))
+        raw: """
+          ALTER TABLE \(index.table.quotedIdentifier) \
+          DROP COLUMN \(ifExists ? "IF EXISTS " : "")\(index.quotedName)
+          """))
   }
 
-  func vectorDifferences(_ db: Database) throws -> [TableDifference] {
-    if let vectorRefusal { throw vectorRefusal }
-    if try db.columnExists(name, in: table) { return [] }
+  func differences(of index: FullTextDefinition, _ db: Database) throws -> [TableDifference] {
+    if let refusal = index.vectorRefusal { throw refusal }
+    if try db.columnExists(index.name, in: index.table) { return [] }
     return [
       TableDifference(
-        kind: .column, table: table, column: name, declared: vector.sql.text, found: nil)
+        kind: .column, table: index.table, column: index.name, declared: index.vector.sql().text,
+        found: nil)
     ]
   }
 }
 
 extension FullTextSearch {
-  func vectorPart(_ part: VectorPart) -> SQLFragment {
-    if let error = refusal ?? index.vectorRefusal { return .refused(error) }
+  /// A part of the search, in place of a fragment of FTS5's.
+  func vectors(_ part: Part, _ original: SQLFragment) -> SQLFragment {
+    if part != .table, let error = refusal ?? index.vectorRefusal { return .refused(error) }
     switch part {
+    case .table: return original
     case .matches: return matches(pattern, nil)
     case .rank(let weights): return rank(weights)
     case .marked(let column, let start, let end, let tokens):
@@ -100,7 +106,7 @@ extension FullTextSearch {
         tokens.map { ", MaxWords=\(max($0, 2)), MinWords=\(max($0 - 1, 1)), ShortWord=0" }
         ?? ", HighlightAll=true"
       return """
-        ts_headline(\(index.configuration), coalesce(\(record.column(column)), ''), \
+        ts_headline(\(index.configuration), coalesce(\(self.column(column)), ''), \
         \(query(pattern, nil)), \(SQLFragment(value: options)))
         """
     }
@@ -108,7 +114,7 @@ extension FullTextSearch {
 
   private func quoted(_ mark: String) -> String { mark.quoted(by: UInt8(ascii: "\"")) }
 
-  private var vector: SQLFragment { record.column(index.name) }
+  private var vector: SQLFragment { column(index.name) }
 
   /// The negated rank, since in FTS5, too, lower is better.
   private func rank(_ weights: [Double]) -> SQLFragment {
@@ -116,7 +122,7 @@ extension FullTextSearch {
     var weights = Array((weights + [1, 1, 1, 1]).prefix(4))
     let largest = weights.max() ?? 1
     guard largest > 0, weights.allSatisfy({ $0 >= 0 }) else {
-      return .refused(UnsupportedByEngine.vectors("negative weights in a rank"))
+      return .unsupported("negative weights in a rank")
     }
     weights = weights.map { $0 / largest }
     let list = weights.reversed().map { "\(Float($0))" }.joined(separator: ",")
@@ -153,14 +159,11 @@ extension FullTextSearch {
     case .or(let nodes): return joined(nodes.map { query($0, letters) }, by: " || ")
     case .columns(let names, let node):
       guard index.columns.count <= 4 else {
-        return .refused(
-          UnsupportedByEngine.vectors(
-            "searching some of the columns of an index that has more than four"))
+        return .unsupported("searching some of the columns of an index that has more than four")
       }
       return query(node, narrowed(letters, names))
-    case .near:
-      return .refused(UnsupportedByEngine.vectors("searching for phrases near each other"))
-    case .raw: return .refused(UnsupportedByEngine.vectors("FTS5's syntax"))
+    case .near: return .unsupported("searching for phrases near each other")
+    case .raw: return .unsupported("FTS5's syntax")
     case .tooDeep: return nothing
     }
   }
@@ -203,11 +206,5 @@ extension FullTextSearch {
       words = "regexp_replace(\(words), '''$', ''':*')"
     }
     return words
-  }
-}
-
-extension UnsupportedByEngine {
-  fileprivate static func vectors(_ feature: String) -> UnsupportedByEngine {
-    UnsupportedByEngine(engine: "PostgreSQL", feature: feature)
   }
 }

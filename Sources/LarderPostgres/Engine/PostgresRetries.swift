@@ -1,18 +1,16 @@
+import LarderSQLite
 import Synchronization
 
 /// The retries of scopes: how long they go on, and which scopes take turns instead of colliding again.
 ///
-/// An engine with concurrent writers fails some of them. The more often their closures run, the more they
+/// A server with concurrent writers fails some of them. The more often their closures run, the more they
 /// collide, so that many writers of the same rows may get less done than one. So a transaction that was
 /// refused a few times takes turns with others like it. A transaction that is called where most are refused
-/// does so from its first attempt. SQLite's transactions, which lock the whole file, take no turns.
-package final class ScopeRetries: Sendable {
+/// does so from its first attempt.
+final class PostgresRetries: EngineRetries {
   /// How long a transaction is retried; nil for not at all.
-  fileprivate let limit: Duration?
-  /// Whether an error has undone the whole scope, and another attempt may succeed; nil for SQLite.
-  private let isTransient: (@Sendable (DatabaseError) -> Bool)?
-  /// Whether the last attempt to connect has failed.
-  private let isFailing: @Sendable () -> Bool
+  private let limit: Duration?
+  private let servers: ServerList
   /// Whether a scope has given up since the last success. Then the server is known to be gone, and no other
   /// scope waits as long again.
   private let hasGivenUp = Atomic<Bool>(false)
@@ -55,41 +53,37 @@ package final class ScopeRetries: Sendable {
   /// The number of refusals after which a transaction takes turns with others.
   private static let patience = 3
 
-  package init(
-    limit: Duration?, isTransient: (@Sendable (DatabaseError) -> Bool)? = nil,
-    isFailing: @escaping @Sendable () -> Bool = { false }
-  ) {
+  init(limit: Duration?, _ servers: ServerList) {
     self.limit = limit
-    self.isTransient = isTransient
-    self.isFailing = isFailing
+    self.servers = servers
   }
 
   /// Counts a retry.
-  package func noteRetry() { retries.add(1, ordering: .relaxed) }
+  func noteRetry() { retries.add(1, ordering: .relaxed) }
 
   func describe(_ statistics: inout AccessStatistics) {
-    statistics.retries = retries.load(ordering: .relaxed)
+    statistics.retries += retries.load(ordering: .relaxed)
     statistics.mostAttempts = mostAttempts.load(ordering: .relaxed)
   }
 
   /// The attempts of one scope.
-  struct Attempts {
-    private let retries: ScopeRetries
+  private struct Attempts {
+    private let retries: PostgresRetries
     private let call: ScopeCall
-    private let takesTurns: Bool
+    private let isTransaction: Bool
     private var retry: Retry
     private var count = 1
     private var refusals = 0
     /// Whether the next attempt waits for its turn, and runs alone among those that do so.
     private(set) var isAlone: Bool
 
-    init(_ retries: ScopeRetries, _ kind: ScopeKind, _ call: ScopeCall) {
+    init(_ retries: PostgresRetries, _ kind: ScopeKind, _ call: ScopeCall) {
       self.retries = retries
       self.call = call
-      takesTurns = kind.isTransaction && retries.isTransient != nil
-      let isGone = retries.hasGivenUp.load(ordering: .relaxed) && retries.isFailing()
-      retry = Retry(limit: isGone ? nil : retries.limit, isTransient: retries.isTransient)
-      isAlone = takesTurns && retries.crowds.withLock { $0[call]?.left ?? 0 } > 0
+      isTransaction = kind.isTransaction
+      let isGone = retries.hasGivenUp.load(ordering: .relaxed) && retries.servers.isFailing
+      retry = Retry(limit: isGone ? nil : retries.limit, isTransient: SQLState.isTransient)
+      isAlone = isTransaction && retries.crowds.withLock { $0[call]?.left ?? 0 } > 0
     }
 
     /// The pause before the next attempt. Throws the error if there is to be no further attempt.
@@ -99,8 +93,8 @@ package final class ScopeRetries: Sendable {
         pause = try retry.pause(after: error)
       } catch {
         // An error that isn't retried says nothing about the server, even if a connection has just failed.
-        if let known = error as? DatabaseError, retries.isTransient?(known) == true,
-          retries.isFailing()
+        if let known = error as? DatabaseError, SQLState.isTransient(known),
+          retries.servers.isFailing
         {
           retries.hasGivenUp.store(true, ordering: .relaxed)
         }
@@ -108,14 +102,14 @@ package final class ScopeRetries: Sendable {
       }
       retries.noteRetry()
       count += 1
-      guard takesTurns, (error as? DatabaseError)?.code == .busy else { return pause }
+      guard isTransaction, (error as? DatabaseError)?.code == .busy else { return pause }
       refusals += 1
       // If others of this place run alone, another attempt beside them would collide with them.
       let isCrowded = retries.crowds.withLock { crowds in
         crowds[call, default: Crowd()].noteRefusal()
         return crowds[call].map { $0.left > 0 } ?? false
       }
-      isAlone = isAlone || isCrowded || refusals >= ScopeRetries.patience
+      isAlone = isAlone || isCrowded || refusals >= PostgresRetries.patience
       // The wait for its turn replaces the pause.
       return isAlone ? .zero : pause
     }
@@ -124,63 +118,52 @@ package final class ScopeRetries: Sendable {
       if retries.hasGivenUp.load(ordering: .relaxed) {
         retries.hasGivenUp.store(false, ordering: .relaxed)
       }
-      if retries.isTransient != nil, count > retries.mostAttempts.load(ordering: .relaxed) {
+      if count > retries.mostAttempts.load(ordering: .relaxed) {
         retries.mostAttempts.store(count, ordering: .relaxed)
       }
-      if takesTurns { retries.crowds.withLock { $0[call]?.noteSuccess() } }
+      if isTransaction { retries.crowds.withLock { $0[call]?.noteSuccess() } }
     }
   }
-}
 
-extension Connections {
-  /// Runs a scope, with retries.
-  func runRetrying(
-    _ retries: ScopeRetries, _ kind: ScopeKind, _ call: ScopeCall,
+  // MARK: Running
+
+  func run(
+    _ kind: ScopeKind, _ call: ScopeCall, on connections: Connections,
     _ body: (Database) throws -> Void
   ) throws {
-    var attempts = ScopeRetries.Attempts(retries, kind, call)
+    var attempts = Attempts(self, kind, call)
     while true {
       do {
-        let isAlone = attempts.isAlone
-        try runOnce(kind, call) { database in
-          if isAlone { try database.waitForTurn(retries.limit) }
+        try connections.runOnce(kind, call) { database in
+          if attempts.isAlone { try database.waitForTurn(limit) }
           try body(database)
         }
         return attempts.noteSuccess()
       } catch {
-        BusyHandler.sleep(try attempts.pause(after: DatabaseError.naming(engine, in: error)))
+        BusyHandler.sleep(
+          try attempts.pause(after: DatabaseError.naming(connections.engine, in: error)))
       }
     }
   }
 
-  /// Async variant. Suspends the task.
-  func performRetrying<T: Sendable>(
-    _ retries: ScopeRetries, _ kind: ScopeKind, _ call: ScopeCall,
+  func run<T: Sendable>(
+    _ kind: ScopeKind, _ call: ScopeCall, on connections: Connections,
     _ body: @escaping @Sendable (Database) throws -> T
   ) async throws -> T {
-    var attempts = ScopeRetries.Attempts(retries, kind, call)
+    var attempts = Attempts(self, kind, call)
     while true {
       do {
         let isAlone = attempts.isAlone
-        let value = try await performOnce(kind, call) { database in
-          if isAlone { try database.waitForTurn(retries.limit) }
+        let value = try await connections.performOnce(kind, call) { [limit] database in
+          if isAlone { try database.waitForTurn(limit) }
           return try body(database)
         }
         attempts.noteSuccess()
         return value
       } catch {
-        let pause = try attempts.pause(after: DatabaseError.naming(engine, in: error))
-        try await Task.sleep(for: pause)
+        try await Task.sleep(
+          for: attempts.pause(after: DatabaseError.naming(connections.engine, in: error)))
       }
-    }
-  }
-}
-
-extension Database {
-  /// Waits until no other transaction runs that has waited in this way, in this process or another.
-  fileprivate func waitForTurn(_ limit: Duration?) throws {
-    try connection.reporting {
-      try engine?.waitForTurn(until: limit.map { MonotonicClock.now + $0.bounded })
     }
   }
 }

@@ -1,7 +1,6 @@
-/// [GLOB](https://www.sqlite.org/lang_expr.html#glob)'s patterns as regular
-/// expressions, for engines without GLOB.
-package enum GlobPattern {
-  package static func regularExpression(_ glob: String) -> String {
+/// [GLOB](https://www.sqlite.org/lang_expr.html#glob)'s patterns as regular expressions.
+enum GlobPattern {
+  static func regularExpression(_ glob: String) -> String {
     var result = "^"
     var rest = glob.unicodeScalars[...]
     while let scalar = rest.popFirst() {

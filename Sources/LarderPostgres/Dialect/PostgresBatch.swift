@@ -1,42 +1,19 @@
+import Larder
 import LarderSQLite
 
-// Batch inserts on engines other than SQLite. There, a failed statement aborts the transaction, a missing
-// key's column is left out, and many rows may be copied (COPY).
-
-extension TableCore {
+/// A batch of records that is inserted. A failed statement aborts the transaction, a missing key's column is
+/// left out, and many rows may be copied (COPY).
+struct PostgresBatch {
   /// The fewest rows for COPY. Fewer are inserted in the time that COPY takes to begin.
-  fileprivate static let fewestCopied = 64
+  private static let fewestCopied = 64
 
-  /// Inserts records, in runs that either all have a key or all lack one.
-  func insertInEngine(
-    _ records: RecordBuffer, _ db: Database, or policy: ConflictPolicy?
-  ) throws {
-    if let policy, policy != .ignore { try db.checkIsSQLite("INSERT OR \(policy.rawValue)") }
-    var batch = EngineBatch(core: self, records: records, db: db, ignores: policy == .ignore)
-    var index = 0
-    while index < records.count {
-      try passKeys(before: records[index], db)
-      batch.leftOut = try missingKey(of: records[index], db)
-      var end = index + 1
-      while end < records.count, try missingKey(of: records[end], db) == batch.leftOut { end += 1 }
-      let mayCopy = policy == nil && end - index >= Self.fewestCopied
-      if try !(mayCopy && batch.copy(index..<end)) { try batch.insert(index..<end) }
-      try noteKey((index..<end).compactMap { try rowKey(of: records[$0], db) }.max(), db)
-      index = end
-    }
-    try batch.insertPostponed()
-  }
-}
-
-/// A batch of records that an engine's statements insert.
-private struct EngineBatch {
-  let core: TableCore
-  let records: RecordBuffer
-  let db: Database
+  private let core: TableCore
+  private let records: RecordBuffer
+  private let db: Database
   /// Whether rows that break a constraint are skipped.
-  let ignores: Bool
+  private let ignores: Bool
   /// The column that is left out; nil for none.
-  var leftOut: Int?
+  private var leftOut: Int?
   /// Records with a foreign key to a row that didn't exist when it was their turn.
   private var postponed: [(index: Int, leftOut: Int?, error: DatabaseError)] = []
 
@@ -47,12 +24,24 @@ private struct EngineBatch {
     self.ignores = ignores
   }
 
-  private func statement(rows: Int) -> RecordStatement {
-    let key = StatementKey(
-      engine: db.engine?.name, rows: rows, policy: ignores ? "IGNORE" : nil, leftOut: leftOut)
-    return core.statement(key) {
-      core.sql.insert(rows: rows, leavingOut: leftOut, ignoring: ignores)
+  /// Inserts the records, in runs that either all have a key or all lack one.
+  mutating func insert() throws {
+    var index = 0
+    while index < records.count {
+      try core.passKeys(before: records[index], db)
+      leftOut = try core.missingKey(of: records[index], db)
+      var end = index + 1
+      while end < records.count, try core.missingKey(of: records[end], db) == leftOut { end += 1 }
+      let mayCopy = !ignores && end - index >= Self.fewestCopied
+      if try !(mayCopy && copy(index..<end)) { try insert(index..<end) }
+      try core.noteKey((index..<end).compactMap { try core.rowKey(of: records[$0], db) }.max(), db)
+      index = end
     }
+    try insertPostponed()
+  }
+
+  private func statement(rows: Int) -> RecordStatement {
+    core.insertion(rows: rows, leavingOut: leftOut, ignoring: ignores, db)
   }
 
   private func failure(_ error: any Error, at index: Int) -> any Error {
@@ -62,10 +51,10 @@ private struct EngineBatch {
   // MARK: COPY
 
   /// Copies records (COPY). Returns false, with nothing done, if that isn't possible: an INSERT is tried
-  /// then, which reports what is wrong with a record. If the engine has named the failed row, this throws.
+  /// then, which reports what is wrong with a record. If the server has named the failed row, this throws.
   ///
   /// Columns that aren't copied get their defaults, as in an INSERT.
-  func copy(_ range: Range<Int>) throws -> Bool {
+  private func copy(_ range: Range<Int>) throws -> Bool {
     let statement = statement(rows: 1)
     if statement.order.isEmpty { return false }
     var failedRow: Int?
@@ -98,7 +87,7 @@ private struct EngineBatch {
   // MARK: Statements
 
   /// Inserts records by statements of several rows.
-  mutating func insert(_ range: Range<Int>) throws {
+  private mutating func insert(_ range: Range<Int>) throws {
     // DEFAULT VALUES is for one row only.
     let width = statement(rows: 1).order.count
     let most = width == 0 ? 1 : max(1, min(TableCore.mostRows, db.limit(.variables) / width))
@@ -107,7 +96,7 @@ private struct EngineBatch {
       let left = range.upperBound - index
       // Few rows are one statement. More are split by powers of two, so that there are few different
       // statements.
-      var rows = left < TableCore.fewestCopied && left <= most ? left : 1
+      var rows = left < Self.fewestCopied && left <= most ? left : 1
       while rows < left, rows * 2 <= min(most, left) { rows *= 2 }
       try insertAtOnce(index..<index + rows)
       index += rows
@@ -153,7 +142,7 @@ private struct EngineBatch {
 
   /// Inserts the postponed records, which refer to later ones. Throws for the first whose reference still
   /// fails.
-  mutating func insertPostponed() throws {
+  private mutating func insertPostponed() throws {
     while !postponed.isEmpty {
       let waiting = postponed
       postponed = []
