@@ -2,11 +2,6 @@ import FoundationEssentials
 
 /// A change of JSON at one path. The text is JSON as a whole, and so is the new value.
 struct JSONChange {
-  /// Thrown for a change that can't be made.
-  struct Refusal: Error {
-    let message: String
-  }
-
   /// The sign before the path of an insertion, which leaves an existing value as it is.
   static let insertion = UInt8(ascii: "?")
 
@@ -104,7 +99,7 @@ struct JSONChange {
     return replaced(end..<end, by: (isEmpty ? [] : [UInt8(ascii: ",")]) + new)
   }
 
-  private func refusal(_ reason: String) -> Refusal {
+  private func refusal(_ reason: String) -> JSONRefusal {
     let steps = path.map { step in
       switch step {
       case .name(let name): String(decoding: name, as: UTF8.self).quotedJSON
@@ -112,6 +107,6 @@ struct JSONChange {
       }
     }
     let place = "[\(steps.joined(separator: ","))]"
-    return Refusal(message: "nothing can be set at \(place) in JSON: \(reason)")
+    return JSONRefusal("nothing can be set at \(place) in JSON: \(reason)")
   }
 }

@@ -98,14 +98,13 @@ enum ConnectionOpening {
     for (limit, value) in configuration.limits {
       sqlite3_limit(handle, limit.rawValue, Int32(clamping: max(0, value)))
     }
-    try LinearSearch.install(on: handle)
-    try CheckedNumbers.install(on: handle)
-    try KeptTexts.install(on: handle)
-    try DecimalFunctions.install(on: handle)
+    let functions =
+      LinearSearch.functions + CheckedNumbers.functions + KeptTexts.functions
+      + DecimalFunctions.functions + JSONFunctions.functions
+    for function in functions { try function.install(on: handle) }
     try FTS5.install(
       on: handle,
       trustsTables: !configuration.trustsSchema && configuration.profile != .untrustedFile)
-    try JSONFunctions.install(on: handle)
     if configuration.profile == .untrustedFile {
       try GuardedFunctions.install(on: handle, deadlines)
     }

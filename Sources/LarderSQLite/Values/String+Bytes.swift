@@ -1,3 +1,4 @@
+import CSQLite
 import Glibc
 
 // Byte-wise comparison of strings, and case folding of ASCII letters, as SQLite does both. Swift's `==` takes
@@ -19,11 +20,7 @@ extension String {
   @usableFromInline
   func hasSameBytes(as other: String) -> Bool {
     let isSame = utf8.withContiguousStorageIfAvailable { left in
-      other.utf8.withContiguousStorageIfAvailable { right in
-        guard left.count == right.count, let start = left.baseAddress, let other = right.baseAddress
-        else { return left.count == right.count }
-        return memcmp(start, other, left.count) == 0
-      }
+      other.utf8.withContiguousStorageIfAvailable { left.isSame(as: $0) }
     }
     return (isSame ?? nil) ?? utf8.elementsEqual(other.utf8)
   }
@@ -37,11 +34,7 @@ extension String {
 
   /// Whether the text has these bytes.
   package func hasBytes(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
-    withBytes { own in
-      guard own.count == bytes.count, let start = own.baseAddress, let other = bytes.baseAddress
-      else { return own.count == bytes.count }
-      return memcmp(start, other, own.count) == 0
-    }
+    withBytes { $0.isSame(as: bytes) }
   }
 
   /// Whether the text is this ASCII word, ignoring case. The word is given in lower case.
@@ -63,5 +56,20 @@ extension String {
   /// The text with ASCII letters in lower case, as bytes.
   package var foldedName: [UInt8] {
     utf8.map { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 | 0x20 : $0 }
+  }
+}
+
+extension UnsafeBufferPointer<UInt8> {
+  @inline(__always)
+  func isSame(as other: Self) -> Bool {
+    guard count == other.count, let start = baseAddress, let other = other.baseAddress
+    else { return count == other.count }
+    return memcmp(start, other, count) == 0
+  }
+
+  /// The offset at which other bytes are found first, in linear time.
+  func offset(of other: Self) -> Int? {
+    guard let start = UnsafeRawPointer(baseAddress) else { return nil }
+    return larder_find(start, count, other.baseAddress, other.count).map { $0 - start }
   }
 }
