@@ -36,7 +36,7 @@ enum DecimalFunctions {
       },
       FunctionEntry(
         "larder_decimal_sum", 1,
-        FunctionEntry.Aggregate(
+        aggregate: .init(
           step: { DecimalSum.add(FunctionCall($0, $1, $2)) },
           final: { DecimalSum.answer(FunctionCall($0), isLast: true) },
           value: { DecimalSum.answer(FunctionCall($0), isLast: false) },

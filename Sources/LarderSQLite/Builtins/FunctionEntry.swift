@@ -5,8 +5,8 @@ struct FunctionEntry {
   private let name: String
   private let argumentCount: Int32
   private let flags: Int32
-  private var call: FunctionCall.Callback?
-  private var aggregate: Aggregate?
+  private let call: FunctionCall.Callback?
+  private let aggregate: Aggregate?
 
   /// The callbacks of an aggregate; with `value` and `inverse` it is a window function, too.
   struct Aggregate {
@@ -24,18 +24,13 @@ struct FunctionEntry {
 
   /// - Parameter argumentCount: the number of arguments; -1 for any.
   init(
-    _ name: String, _ argumentCount: Int32, flags: Int32 = ownFlags, _ call: FunctionCall.Callback?
+    _ name: String, _ argumentCount: Int32, flags: Int32 = ownFlags,
+    _ call: FunctionCall.Callback? = nil, aggregate: Aggregate? = nil
   ) {
     self.name = name
     self.argumentCount = argumentCount
     self.flags = flags
     self.call = call
-  }
-
-  init(
-    _ name: String, _ argumentCount: Int32, flags: Int32 = ownFlags, _ aggregate: Aggregate
-  ) {
-    self.init(name, argumentCount, flags: flags, nil)
     self.aggregate = aggregate
   }
 

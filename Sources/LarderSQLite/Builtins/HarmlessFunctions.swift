@@ -46,7 +46,7 @@ enum HarmlessFunctions {
     for (name, count) in groups {
       let entry = FunctionEntry(
         name, count, flags: FunctionEntry.harmlessFlags,
-        FunctionEntry.Aggregate(
+        aggregate: .init(
           step: { HarmlessFunction.add(FunctionCall($0, $1, $2)) },
           final: { HarmlessFunction.answerGroup(FunctionCall($0), isLast: true) },
           value: { HarmlessFunction.answerGroup(FunctionCall($0), isLast: false) },

@@ -1,5 +1,3 @@
-import CSQLite
-
 // Custom aggregate functions.
 
 extension Database {
@@ -35,8 +33,14 @@ extension Database {
     final: @escaping @Sendable (State) throws -> (any DatabaseValueConvertible)?
   ) throws {
     _ = try connection.sqlite()
-    let signature = try FunctionSignature(
-      name, argumentCount, deterministic: deterministic, directOnly: directOnly)
+    let entry = try FunctionEntry(
+      custom: name, argumentCount, deterministic: deterministic, directOnly: directOnly,
+      aggregate: .init(
+        step: { Aggregate.change(FunctionCall($0, $1, $2)) { try $0.step($1) } },
+        final: { Aggregate.answer(FunctionCall($0), isLast: true) },
+        value: { Aggregate.answer(FunctionCall($0), isLast: false) },
+        inverse: inverse == nil
+          ? nil : { Aggregate.change(FunctionCall($0, $1, $2)) { try $0.inverse($1) } }))
     let aggregate = Aggregate(FunctionFormat(connection)) {
       var state = initial
       return Group {
@@ -47,13 +51,7 @@ extension Database {
         try final(state)
       }
     }
-    try connection.register(
-      signature, aggregate,
-      step: { Aggregate.of($0)?.change($0, $1, $2) { try $0.step($1) } },
-      final: { Aggregate.of($0)?.final($0) },
-      value: inverse == nil ? nil : { Aggregate.of($0)?.value($0) },
-      inverse: inverse == nil
-        ? nil : { Aggregate.of($0)?.change($0, $1, $2) { try $0.inverse($1) } })
+    try connection.register(entry, aggregate)
   }
 }
 
@@ -67,68 +65,33 @@ private final class Aggregate {
     self.makeGroup = makeGroup
   }
 
-  static func of(_ context: OpaquePointer?) -> Aggregate? {
-    sqlite3_user_data(context).map { Unmanaged<Aggregate>.fromOpaque($0).takeUnretainedValue() }
-  }
-
-  /// Memory that SQLite keeps for each group, zeroed at first: one pointer, which owns a ``Group``.
-  private func room(
-    _ context: OpaquePointer?, create: Bool
-  ) -> UnsafeMutablePointer<UnsafeRawPointer?>? {
-    let size = create ? Int32(MemoryLayout<UnsafeRawPointer?>.size) : 0
-    return sqlite3_aggregate_context(context, size)?
-      .assumingMemoryBound(to: UnsafeRawPointer?.self)
-  }
-
   /// Adds a row to a group, or removes one.
-  func change(
-    _ context: OpaquePointer?, _ count: Int32, _ values: UnsafeMutablePointer<OpaquePointer?>?,
-    _ body: (Group, [DatabaseValue]) throws -> Void
+  static func change(
+    _ call: FunctionCall, _ body: (Group, [DatabaseValue]) throws -> Void
   ) {
-    guard let room = room(context, create: true) else {
-      sqlite3_result_error_nomem(context)
-      return
-    }
-    let group: Group
-    if let pointer = room.pointee {
-      group = Unmanaged<Group>.fromOpaque(pointer).takeUnretainedValue()
-    } else {
-      group = makeGroup()
-      room.pointee = UnsafeRawPointer(Unmanaged.passRetained(group).toOpaque())
-    }
-    let context = FunctionContext(context: context, format: format)
+    guard let aggregate = call.object(as: Aggregate.self),
+      let group = call.group(aggregate.makeGroup)
+    else { return }
     var arguments: [DatabaseValue] = []
     do {
-      arguments = try context.arguments(count, values)
+      arguments = try aggregate.format.arguments(of: call)
       try body(group, arguments)
     } catch {
       group.hasFailed = true
-      context.setError(error, arguments: arguments)
+      aggregate.format.setError(error, arguments: arguments, of: call)
     }
   }
 
-  /// Sets the result of a group and releases it. Called once for each group, even after an error.
-  func final(_ context: OpaquePointer?) {
-    let room = room(context, create: false)
-    let group = room?.pointee.map { Unmanaged<Group>.fromOpaque($0).takeRetainedValue() }
-    room?.pointee = nil
-    setResult(of: group, context)
-  }
-
-  /// Sets the result of a window's frame, after which the group continues.
-  func value(_ context: OpaquePointer?) {
-    let room = room(context, create: false)
-    setResult(
-      of: room?.pointee.map { Unmanaged<Group>.fromOpaque($0).takeUnretainedValue() }, context)
-  }
-
-  private func setResult(of group: Group?, _ context: OpaquePointer?) {
+  /// Sets the result of a group, or of a window's frame, after which the group continues. The last call
+  /// releases the group, also after an error.
+  static func answer(_ call: FunctionCall, isLast: Bool) {
+    guard let aggregate = call.object(as: Aggregate.self) else { return }
+    let group = call.knownGroup(isLast: isLast, as: Group.self)
     guard group?.hasFailed != true else { return }
-    let context = FunctionContext(context: context, format: format)
     do {
-      try context.setResult((group ?? makeGroup()).final())
+      try aggregate.format.setResult((group ?? aggregate.makeGroup()).final(), of: call)
     } catch {
-      context.setError(error)
+      aggregate.format.setError(error, of: call)
     }
   }
 }

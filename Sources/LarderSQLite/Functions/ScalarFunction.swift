@@ -1,5 +1,3 @@
-import CSQLite
-
 // Custom SQL functions.
 
 extension Database {
@@ -33,18 +31,16 @@ extension Database {
     _ body: @escaping @Sendable ([DatabaseValue]) throws -> (any DatabaseValueConvertible)?
   ) throws {
     _ = try connection.sqlite()
-    let signature = try FunctionSignature(
-      name, argumentCount, deterministic: deterministic, directOnly: directOnly)
-    let function = ScalarFunction(
-      FunctionFormat(connection), directOnly: signature.needsGuard ? DirectOnlyGuard(name) : nil,
-      body)
+    let entry = try FunctionEntry(
+      custom: name, argumentCount, deterministic: deterministic, directOnly: directOnly
+    ) {
+      let call = FunctionCall($0, $1, $2)
+      call.object(as: ScalarFunction.self)?.answer(call)
+    }
+    // CHECK constraints could call a direct-only function that isn't deterministic.
+    let directOnly = directOnly && !deterministic ? DirectOnlyGuard(name) : nil
     try connection.register(
-      signature, function,
-      call: { context, count, values in
-        guard let data = sqlite3_user_data(context) else { return }
-        Unmanaged<ScalarFunction>.fromOpaque(data).takeUnretainedValue()
-          .call(context, count, values)
-      })
+      entry, ScalarFunction(FunctionFormat(connection), directOnly: directOnly, body))
   }
 
   /// Removes the function or aggregate with this name and number of arguments. If no number is given, also
@@ -53,9 +49,8 @@ extension Database {
   /// ``createFunction(_:argumentCount:deterministic:directOnly:_:)``.
   public func removeFunction(_ name: String, argumentCount: Int? = nil) throws {
     _ = try connection.sqlite()
-    let signature = try FunctionSignature(
-      name, argumentCount, deterministic: false, directOnly: false)
-    try connection.register(signature, nil)
+    try connection.register(
+      FunctionEntry(custom: name, argumentCount, deterministic: false, directOnly: false), nil)
     if argumentCount == nil { try connection.removeTables(name) }
   }
 }
@@ -74,17 +69,14 @@ private final class ScalarFunction {
     self.body = body
   }
 
-  func call(
-    _ context: OpaquePointer?, _ count: Int32, _ values: UnsafeMutablePointer<OpaquePointer?>?
-  ) {
-    let context = FunctionContext(context: context, format: format)
+  func answer(_ call: FunctionCall) {
     var arguments: [DatabaseValue] = []
     do {
-      try directOnly?.check(sqlite3_context_db_handle(context.context))
-      arguments = try context.arguments(count, values)
-      try context.setResult(body(arguments))
+      try directOnly?.check(call.database)
+      arguments = try format.arguments(of: call)
+      try format.setResult(body(arguments), of: call)
     } catch {
-      context.setError(error, arguments: arguments)
+      format.setError(error, arguments: arguments, of: call)
     }
   }
 }
