@@ -32,10 +32,7 @@ final class DirectOnlyGuard {
 
   private func hasTemporarySchema(_ handle: OpaquePointer?) -> Bool {
     let sql = "SELECT 1 FROM sqlite_temp_schema WHERE type IN ('view', 'trigger')"
-    var statement: OpaquePointer?
-    defer { sqlite3_finalize(statement) }
-    return sqlite3_prepare_v2(handle, sql, -1, &statement, nil) == SQLITE_OK
-      && sqlite3_step(statement) == SQLITE_ROW
+    return OwnStatement(sql, on: handle).next()
   }
 }
 

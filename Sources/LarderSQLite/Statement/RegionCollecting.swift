@@ -121,11 +121,9 @@ extension Connection {
   private var databaseNames: [String] {
     var names: [String] = ["main", "temp"]
     guard let handle, larder_has_attached(handle) != 0 else { return names }
-    let others = "SELECT name FROM pragma_database_list WHERE seq > 1 LIMIT 1 OFFSET"
     authorizer.whilePaused {
-      while let name = Connection.text("\(others) \(names.count - 2)", on: handle) {
-        names.append(name)
-      }
+      let others = OwnStatement("SELECT name FROM pragma_database_list WHERE seq > 1", on: handle)
+      while others.next() { names.append(others.text(0)) }
     }
     return names
   }
