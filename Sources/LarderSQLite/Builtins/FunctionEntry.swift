@@ -7,6 +7,7 @@ struct FunctionEntry {
   private let flags: Int32
   private let call: FunctionCall.Callback?
   private let aggregate: Aggregate?
+  private let object: AnyObject?
 
   /// The callbacks of an aggregate; with `value` and `inverse` it is a window function, too.
   struct Aggregate {
@@ -22,9 +23,11 @@ struct FunctionEntry {
   /// They have to be harmless.
   static let harmlessFlags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS
 
-  /// - Parameter argumentCount: the number of arguments; -1 for any.
+  /// - Parameters:
+  ///   - argumentCount: the number of arguments; -1 for any.
+  ///   - object: the object that calls get.
   init(
-    _ name: String, _ argumentCount: Int32, flags: Int32 = ownFlags,
+    _ name: String, _ argumentCount: Int32, flags: Int32 = ownFlags, object: AnyObject? = nil,
     _ call: FunctionCall.Callback? = nil, aggregate: Aggregate? = nil
   ) {
     self.name = name
@@ -32,13 +35,14 @@ struct FunctionEntry {
     self.flags = flags
     self.call = call
     self.aggregate = aggregate
+    self.object = object
   }
 
-  /// Registers the function, or removes the one that has no callbacks; returns SQLite's code.
-  ///
-  /// - Parameter object: the object that calls get. SQLite owns it from now on and releases it, also if this
-  ///   fails.
-  func register(_ object: AnyObject? = nil, on database: OpaquePointer) -> Int32 {
+  var hasObject: Bool { object != nil }
+
+  /// Registers the function, or removes the one that has no callbacks; returns SQLite's code. SQLite owns the
+  /// object from now on and releases it, also if this fails.
+  func register(on database: OpaquePointer) -> Int32 {
     let data = object.map { Unmanaged.passRetained($0).toOpaque() }
     let release: (@convention(c) (UnsafeMutableRawPointer?) -> Void)? =
       object == nil ? nil : { data in data.map { Unmanaged<AnyObject>.fromOpaque($0).release() } }
@@ -53,8 +57,8 @@ struct FunctionEntry {
   }
 
   /// Registers the function on a connection that is being set up.
-  func install(_ object: AnyObject? = nil, on database: OpaquePointer) throws {
-    let code = register(object, on: database)
+  func install(on database: OpaquePointer) throws {
+    let code = register(on: database)
     guard code == SQLITE_OK else {
       throw DatabaseError(ResultCode(rawValue: code), "out of memory")
     }

@@ -13,17 +13,19 @@ final class GuardedFunctions {
 
   private init(_ deadlines: DeadlineHandler) { self.deadlines = deadlines }
 
-  /// Replaces the functions on a connection.
-  static func install(on database: OpaquePointer, _ deadlines: DeadlineHandler) throws {
+  /// The functions for one connection.
+  static func functions(_ deadlines: DeadlineHandler) -> [FunctionEntry] {
     let calls = GuardedFunctions(deadlines)
-    let isOlder = sqlite3_libversion_number() < 3_038_000
     // A function that the library doesn't have stays unknown.
-    for (name, argumentCount, cost) in guarded where name != "format" || !isOlder {
-      let entry = FunctionEntry(name, argumentCount, flags: FunctionEntry.harmlessFlags) {
+    let isOlder = sqlite3_libversion_number() < 3_038_000
+    return guarded.filter { $0.0 != "format" || !isOlder }.map { name, argumentCount, cost in
+      FunctionEntry(
+        name, argumentCount, flags: FunctionEntry.harmlessFlags,
+        object: GuardedFunction(name: name, cost: cost, calls: calls)
+      ) {
         let call = FunctionCall($0, $1, $2)
         call.object(as: GuardedFunction.self)?.answer(call)
       }
-      try entry.install(GuardedFunction(name: name, cost: cost, calls: calls), on: database)
     }
   }
 

@@ -31,28 +31,31 @@ enum HarmlessFunctions {
   }
 
   /// - Parameter keepsGuards: whether the functions of ``GuardedFunctions`` stay in place.
-  static func install(on database: OpaquePointer, keepsGuards: Bool) throws {
+  static func functions(keepsGuards: Bool) -> [FunctionEntry] {
     let functions = ReplacedFunctions()
     // A function that the library doesn't have stays unknown.
     let isOlder = sqlite3_libversion_number() < 3_038_000
-    for (name, count) in scalars
-    where !(isOlder && name.hasPrefix("->")) && !(keepsGuards && name == "json_patch") {
-      let entry = FunctionEntry(name, count, flags: FunctionEntry.harmlessFlags) {
+    let known = scalars.filter { name, _ in
+      !(isOlder && name.hasPrefix("->")) && !(keepsGuards && name == "json_patch")
+    }
+    return known.map { name, count in
+      FunctionEntry(
+        name, count, flags: FunctionEntry.harmlessFlags, object: HarmlessFunction(name, functions)
+      ) {
         let call = FunctionCall($0, $1, $2)
         call.object(as: HarmlessFunction.self)?.answer(call)
       }
-      try entry.install(HarmlessFunction(name, functions), on: database)
     }
-    for (name, count) in groups {
-      let entry = FunctionEntry(
-        name, count, flags: FunctionEntry.harmlessFlags,
-        aggregate: .init(
-          step: { HarmlessFunction.add(FunctionCall($0, $1, $2)) },
-          final: { HarmlessFunction.answerGroup(FunctionCall($0), isLast: true) },
-          value: { HarmlessFunction.answerGroup(FunctionCall($0), isLast: false) },
-          inverse: { HarmlessFunction.removeFirst(FunctionCall($0, $1, $2)) }))
-      try entry.install(HarmlessFunction(name, functions), on: database)
-    }
+      + groups.map { name, count in
+        FunctionEntry(
+          name, count, flags: FunctionEntry.harmlessFlags,
+          object: HarmlessFunction(name, functions),
+          aggregate: .init(
+            step: { HarmlessFunction.add(FunctionCall($0, $1, $2)) },
+            final: { HarmlessFunction.answerGroup(FunctionCall($0), isLast: true) },
+            value: { HarmlessFunction.answerGroup(FunctionCall($0), isLast: false) },
+            inverse: { HarmlessFunction.removeFirst(FunctionCall($0, $1, $2)) }))
+      }
   }
 }
 
@@ -128,8 +131,9 @@ extension Connection {
       HarmlessFunctions.contains(name)
     else { return false }
     let isGuarded = larder_db_config_value(handle, SQLITE_DBCONFIG_ENABLE_VIEW) == 0
-    hasHarmlessFunctions =
-      (try? HarmlessFunctions.install(on: handle, keepsGuards: isGuarded)) != nil
+    hasHarmlessFunctions = HarmlessFunctions.functions(keepsGuards: isGuarded).allSatisfy {
+      $0.register(on: handle) == SQLITE_OK
+    }
     return hasHarmlessFunctions
   }
 

@@ -7,10 +7,10 @@ struct JSONChange {
 
   private let scanner: JSONScanner
   private let path: [JSONScanner.Step]
-  private let value: UnsafeBufferPointer<UInt8>?
+  private let value: JSONScanner?
 
   /// - Parameter value: the new value; nil to remove the present one.
-  init(_ scanner: JSONScanner, _ path: [JSONScanner.Step], _ value: UnsafeBufferPointer<UInt8>?) {
+  init(_ scanner: JSONScanner, _ path: [JSONScanner.Step], _ value: JSONScanner?) {
     self.scanner = scanner
     self.path = path
     self.value = value
@@ -24,12 +24,12 @@ struct JSONChange {
     for (depth, step) in path.enumerated() {
       if value == nil, depth == path.count - 1 { return try without(step, at: start) }
       guard let next = try scanner.start(of: step, at: start) else {
-        return try value.map { try added($0, path[depth...], at: start) }
+        return try value.map { try added($0.bytes, path[depth...], at: start) }
       }
       start = next
     }
     guard let value, !isInsertion else { return nil }
-    return replaced(try scanner.value(at: start), by: value)
+    return replaced(try scanner.value(at: start), by: value.bytes)
   }
 
   private func replaced(_ range: Range<Int>, by bytes: some Collection<UInt8>) -> [UInt8] {
@@ -66,7 +66,7 @@ struct JSONChange {
   /// The text with a value where there was none: missing objects on the path are made, and an element can be
   /// added behind the last one.
   private func added(
-    _ value: UnsafeBufferPointer<UInt8>, _ steps: ArraySlice<JSONScanner.Step>, at start: Int
+    _ value: some Collection<UInt8>, _ steps: ArraySlice<JSONScanner.Step>, at start: Int
   ) throws -> [UInt8] {
     let container = try scanner.value(at: start)
     let type = JSONType(scanner.bytes[start])

@@ -174,7 +174,7 @@ struct JSONCall {
       let old = text ?? Array("null".utf8)
       let new = try JSONPlan.with(call, hasKind: false, argument: argument) { plan in
         try old.withUnsafeBufferPointer { old in
-          try JSONChange(JSONScanner(old), plan.steps, value?.bytes).text(isInsertion)
+          try JSONChange(JSONScanner(old), plan.steps, value).text(isInsertion)
         }
       }
       // Removing something from NULL leaves NULL.

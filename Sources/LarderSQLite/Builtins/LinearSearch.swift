@@ -16,13 +16,11 @@ enum LinearSearch {
     let isBlob = call[0].type == SQLITE_BLOB
     let found =
       if isBlob == (call[1].type == SQLITE_BLOB) {
-        isBlob
-          ? place(of: call[1].blob, in: call[0].blob, false)
-          : place(of: call[1].text, in: call[0].text, true)
+        place(of: call[1], in: call[0], areBlobs: isBlob)
       } else {
         // A blob beside a text counts as text. Copies are read, since the conversion changes the value.
         call[0].withCopy { text in
-          call[1].withCopy { place(of: $0.text, in: text.text, true) }
+          call[1].withCopy { place(of: $0, in: text, areBlobs: false) }
         }
       }
     if let found { call.setResult(Int64(found)) } else { call.failForMemory() }
@@ -30,17 +28,18 @@ enum LinearSearch {
 
   /// The place from 1, in characters or in bytes; 0 if there is none, nil if memory was short.
   private static func place(
-    of needle: UnsafeBufferPointer<UInt8>?, in text: UnsafeBufferPointer<UInt8>?,
-    _ countsCharacters: Bool
+    of needle: FunctionArgument, in text: FunctionArgument, areBlobs: Bool
   ) -> Int? {
-    guard let needle, let text else { return nil }
+    guard let needle = areBlobs ? needle.blob : needle.text,
+      let text = areBlobs ? text.blob : text.text
+    else { return nil }
     guard let first = needle.first else { return 1 }
     // SQLite compares at the beginning, and where characters begin. A needle that begins inside of
     // a character is found nowhere else than at the beginning, any other never inside of a
     // character.
-    if countsCharacters, isInside(first) { return text.starts(with: needle) ? 1 : 0 }
+    if !areBlobs, isInside(first) { return text.starts(with: needle) ? 1 : 0 }
     guard let offset = text.offset(of: needle) else { return 0 }
-    guard countsCharacters, offset > 0 else { return offset + 1 }
+    guard !areBlobs, offset > 0 else { return offset + 1 }
     return text[1..<offset].count { !isInside($0) } + 2
   }
 

@@ -98,16 +98,16 @@ enum ConnectionOpening {
     for (limit, value) in configuration.limits {
       sqlite3_limit(handle, limit.rawValue, Int32(clamping: max(0, value)))
     }
-    let functions =
+    var functions =
       LinearSearch.functions + CheckedNumbers.functions + KeptTexts.functions
       + DecimalFunctions.functions + JSONFunctions.functions
+    if configuration.profile == .untrustedFile {
+      functions += GuardedFunctions.functions(deadlines)
+    }
     for function in functions { try function.install(on: handle) }
     try FTS5.install(
       on: handle,
       trustsTables: !configuration.trustsSchema && configuration.profile != .untrustedFile)
-    if configuration.profile == .untrustedFile {
-      try GuardedFunctions.install(on: handle, deadlines)
-    }
   }
 }
 

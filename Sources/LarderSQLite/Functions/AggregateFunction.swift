@@ -33,14 +33,6 @@ extension Database {
     final: @escaping @Sendable (State) throws -> (any DatabaseValueConvertible)?
   ) throws {
     _ = try connection.sqlite()
-    let entry = try FunctionEntry(
-      custom: name, argumentCount, deterministic: deterministic, directOnly: directOnly,
-      aggregate: .init(
-        step: { Aggregate.change(FunctionCall($0, $1, $2)) { try $0.step($1) } },
-        final: { Aggregate.answer(FunctionCall($0), isLast: true) },
-        value: { Aggregate.answer(FunctionCall($0), isLast: false) },
-        inverse: inverse == nil
-          ? nil : { Aggregate.change(FunctionCall($0, $1, $2)) { try $0.inverse($1) } }))
     let aggregate = Aggregate(FunctionFormat(connection)) {
       var state = initial
       return Group {
@@ -51,7 +43,16 @@ extension Database {
         try final(state)
       }
     }
-    try connection.register(entry, aggregate)
+    try connection.register(
+      FunctionEntry(
+        custom: name, argumentCount, deterministic: deterministic, directOnly: directOnly,
+        object: aggregate,
+        aggregate: .init(
+          step: { Aggregate.change(FunctionCall($0, $1, $2)) { try $0.step($1) } },
+          final: { Aggregate.answer(FunctionCall($0), isLast: true) },
+          value: { Aggregate.answer(FunctionCall($0), isLast: false) },
+          inverse: inverse == nil
+            ? nil : { Aggregate.change(FunctionCall($0, $1, $2)) { try $0.inverse($1) } })))
   }
 }
 

@@ -40,7 +40,7 @@ extension FunctionEntry {
   /// A custom function. Throws for a name or a number of arguments that SQLite doesn't allow.
   init(
     custom name: String, _ argumentCount: Int?, deterministic: Bool, directOnly: Bool,
-    _ call: FunctionCall.Callback? = nil, aggregate: Aggregate? = nil
+    object: AnyObject? = nil, _ call: FunctionCall.Callback? = nil, aggregate: Aggregate? = nil
   ) throws {
     guard !name.isEmpty, !name.utf8.contains(0), name.utf8.count <= 255 else {
       throw DatabaseError(
@@ -53,20 +53,19 @@ extension FunctionEntry {
     self.init(
       name, argumentCount.map { Int32($0) } ?? -1,
       flags: SQLITE_UTF8 | (deterministic ? SQLITE_DETERMINISTIC : 0)
-        | (directOnly ? SQLITE_DIRECTONLY : 0), call, aggregate: aggregate)
+        | (directOnly ? SQLITE_DIRECTONLY : 0), object: object, call, aggregate: aggregate)
   }
 }
 
 extension Connection {
-  /// Registers a custom function, or removes the one that has no callbacks. SQLite owns the object from now on
-  /// and releases it, even if this call fails.
-  func register(_ entry: FunctionEntry, _ object: AnyObject?) throws {
+  /// Registers a custom function, or removes the one that has no callbacks.
+  func register(_ function: FunctionEntry) throws {
     let handle = try sqlite()
     // The replaced function is released in this call, which may run any code.
     callDepth += 1
     defer { callDepth -= 1 }
-    let code = entry.register(object, on: handle)
+    let code = function.register(on: handle)
     guard code == SQLITE_OK else { throw error(code) }
-    if object != nil { forgetSchema() }
+    if function.hasObject { forgetSchema() }
   }
 }

@@ -31,16 +31,17 @@ extension Database {
     _ body: @escaping @Sendable ([DatabaseValue]) throws -> (any DatabaseValueConvertible)?
   ) throws {
     _ = try connection.sqlite()
-    let entry = try FunctionEntry(
-      custom: name, argumentCount, deterministic: deterministic, directOnly: directOnly
-    ) {
-      let call = FunctionCall($0, $1, $2)
-      call.object(as: ScalarFunction.self)?.answer(call)
-    }
-    // CHECK constraints could call a direct-only function that isn't deterministic.
-    let directOnly = directOnly && !deterministic ? DirectOnlyGuard(name) : nil
+    let needsGuard = directOnly && !deterministic
+    let function = ScalarFunction(
+      FunctionFormat(connection), directOnly: needsGuard ? DirectOnlyGuard(name) : nil, body)
     try connection.register(
-      entry, ScalarFunction(FunctionFormat(connection), directOnly: directOnly, body))
+      FunctionEntry(
+        custom: name, argumentCount, deterministic: deterministic, directOnly: directOnly,
+        object: function
+      ) {
+        let call = FunctionCall($0, $1, $2)
+        call.object(as: ScalarFunction.self)?.answer(call)
+      })
   }
 
   /// Removes the function or aggregate with this name and number of arguments. If no number is given, also
@@ -50,7 +51,7 @@ extension Database {
   public func removeFunction(_ name: String, argumentCount: Int? = nil) throws {
     _ = try connection.sqlite()
     try connection.register(
-      FunctionEntry(custom: name, argumentCount, deterministic: false, directOnly: false), nil)
+      FunctionEntry(custom: name, argumentCount, deterministic: false, directOnly: false))
     if argumentCount == nil { try connection.removeTables(name) }
   }
 }

@@ -43,11 +43,14 @@ struct SQLText {
     return count
   }
 
-  /// Compiles the first statement from a position on, and returns where it ends. Here SQLite gets
+  /// What SQLite's compiler returns: its code, the statement, and where the statement's text ends.
+  typealias Compiled = (code: Int32, handle: OpaquePointer?, end: Int)
+
+  /// Compiles the first statement from a position on. Here SQLite gets
   /// callers' SQL: a statement with an effect while it is compiled must not come here before it runs.
   func compile(
     on database: OpaquePointer, from start: Int = 0, isPersistent: Bool = false
-  ) -> (code: Int32, handle: OpaquePointer?, end: Int) {
+  ) -> Compiled {
     let flags = isPersistent ? UInt32(SQLITE_PREPARE_PERSISTENT) : 0
     return bytes.withUnsafeBufferPointer { bytes in
       bytes.withMemoryRebound(to: CChar.self) { bytes in

@@ -1,5 +1,3 @@
-import CSQLite
-
 /// The names of a result's columns, and their positions.
 @usableFromInline
 package final class ColumnNames {
@@ -14,16 +12,6 @@ package final class ColumnNames {
   private var layout: (owner: AnyObject, positions: AnyObject)?
   /// Positions found so far, by the names as they were spelled.
   private var found: [[UInt8]: Int] = [:]
-
-  convenience init(_ handle: OpaquePointer?, count: Int) {
-    let names = (0..<(handle == nil ? 0 : count)).map { index in
-      guard let name = sqlite3_column_name(handle, Int32(truncatingIfNeeded: index)) else {
-        return ""
-      }
-      return String(cString: name)
-    }
-    self.init(names)
-  }
 
   init(_ names: [String]) {
     self.names = names

@@ -35,11 +35,11 @@ extension Connection {
     let ((code, handle, end), region) = try collectingRegion(
       of: text, from: start
     ) {
-      if case .pragma(let pragma) = kind, pragma.acts {
-        try compileBlanked(pragma, from: start)
-      } else {
-        try compileFirst(of: text, from: start, isPersistent: isPersistent)
+      guard case .pragma(let pragma) = kind, pragma.acts else {
+        return try compileFirst(of: text, from: start, isPersistent: isPersistent)
       }
+      let (code, handle, end) = try compileFirst(of: pragma.blanked)
+      return (code, handle, start + end)
     }
     guard code == SQLITE_OK else {
       let sql = text.string(from: start, to: text.endOfStatement(from: start))
@@ -73,17 +73,10 @@ extension Connection {
     return statement
   }
 
-  private func compileBlanked(
-    _ pragma: Pragma, from start: Int
-  ) throws -> (code: Int32, handle: OpaquePointer?, end: Int) {
-    let (code, handle, end) = try compileFirst(of: pragma.blanked)
-    return (code, handle, start + end)
-  }
-
   /// Makes SQLite compile the first statement of a text from a position on.
   func compileFirst(
     of text: SQLText, from start: Int = 0, isPersistent: Bool = false
-  ) throws -> (code: Int32, handle: OpaquePointer?, end: Int) {
+  ) throws -> SQLText.Compiled {
     let database = try sqlite()
     if isSchemaStale { forgetSchema() }
     let compiled = text.compile(on: database, from: start, isPersistent: isPersistent)

@@ -39,8 +39,7 @@ package final class PreparedStatement {
 
   @usableFromInline package let arena: BindingArena
   @usableFromInline let parameterCount: Int
-  lazy var parameters = ParameterNames(
-    engine?.parameterNames ?? ParameterNames.names(of: handle, count: parameterCount))
+  lazy var parameters = ParameterNames(engine?.parameterNames ?? sqliteParameterNames)
 
   @exclusivity(unchecked) var state = State.ready
   /// The number of the execution that is under way.
@@ -202,17 +201,17 @@ package final class PreparedStatement {
     let isClosing = state == .closing
     state = code == SQLITE_ROW ? .row : code == SQLITE_DONE ? .done : .failed
     if isClosing || state == .failed {
-      if isFirst, !isClosing { noteFailure(handle) }
+      if isFirst, !isClosing { noteFailure() }
       if isFirst, !isClosing, connection.makesUsable(after: code) {
         sqlite3_reset(handle)
         state = .ready
         return try step()
       }
-      let error = failure(code, handle, isClosing: isClosing)
+      let error = failure(code, isClosing: isClosing)
       if isFirst, !isClosing, try vacuumsTrusting(after: error) { return false }
       throw error
     }
-    if isFirst { try updateColumns(handle) }
+    if isFirst { try updateColumns() }
     return state == .row
   }
 
@@ -258,7 +257,7 @@ package final class PreparedStatement {
     }
     // No Optional error for both cases: making, moving and testing it took 5 % of an empty read's time.
     if code == SQLITE_DONE { return endAsControl(handle) }
-    let error = failure(code, handle, isClosing: false)
+    let error = failure(code, isClosing: false)
     endAsControl(handle)
     throw error
   }

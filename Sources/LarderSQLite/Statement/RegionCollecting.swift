@@ -3,14 +3,11 @@ import CSQLite
 // Collects what statements read and write, when they are compiled.
 
 extension Connection {
-  /// What SQLite's compiler returns.
-  typealias Compiled = (code: Int32, handle: OpaquePointer?, end: Int)
-
   /// Calls a closure that compiles a statement. Also returns what the statement reads and writes; nil if that
   /// isn't collected, or if the statement doesn't compile.
   func collectingRegion(
-    of text: SQLText, from start: Int, _ compile: () throws -> Compiled
-  ) rethrows -> (Compiled, StatementRegion?) {
+    of text: SQLText, from start: Int, _ compile: () throws -> SQLText.Compiled
+  ) rethrows -> (SQLText.Compiled, StatementRegion?) {
     guard let actions = authorizer.actions else { return (try compile(), nil) }
     // Earlier actions belong to a statement under way, whose function compiles this one. Actions from now on
     // belong to this one alone, and are dropped if it doesn't compile.
