@@ -20,34 +20,29 @@ final class Pragma {
 
   /// Reads the tokens after the word PRAGMA, in the statement that begins at a position; nil if there
   /// is no name.
-  init?(_ text: SQLText, from start: Int, _ scanner: inout SQLScanner, isExplained: Bool) {
-    var tokens: [(kind: SQLPiece.Kind, range: Range<Int>)] = []
-    var end = text.count
+  init?(_ scanner: inout SQLScanner, from start: Int, isExplained: Bool) {
+    var tokens: [SQLToken] = []
+    var end = scanner.end
     while let token = scanner.nextToken() {
-      guard !text.isSemicolon(at: token.range) else {
-        end = token.range.upperBound
+      guard !token.isSemicolon else {
+        end = token.bytes.endIndex
         break
       }
       tokens.append(token)
     }
     func isSign(_ index: Int, _ signs: String) -> Bool {
       tokens.indices.contains(index) && tokens[index].kind == .other
-        && signs.utf8.contains(text.bytes[tokens[index].range.lowerBound])
+        && tokens[index].bytes.allSatisfy(signs.utf8.contains)
     }
     let position = isSign(1, ".") ? 2 : 0
     guard tokens.indices.contains(position) else { return nil }
-    let nameRange = tokens[position].range
-    name = String(decoding: text.name(at: nameRange).foldedName, as: UTF8.self)
-    schema = position == 2 ? text.string(from: tokens[0].range) : nil
-    schemaName = position == 2 ? text.name(at: tokens[0].range) : nil
-    if isSign(position + 1, "=(") {
-      argument = tokens[(position + 2)...].map { text.name(at: $0.range) }.joined()
-    } else {
-      argument = nil
-    }
+    name = tokens[position].name.folded
+    schema = position == 2 ? tokens[0].text : nil
+    schemaName = position == 2 ? tokens[0].name : nil
+    argument = isSign(position + 1, "=(") ? tokens[(position + 2)...].map(\.name).joined() : nil
     self.isExplained = isExplained
-    var bytes = Array(text.bytes[start..<end])
-    for index in nameRange { bytes[index - start] = UInt8(ascii: "_") }
+    var bytes = Array(scanner.bytes[start..<end])
+    for index in tokens[position].bytes.indices { bytes[index - start] = UInt8(ascii: "_") }
     blanked = SQLText(bytes: bytes + [0])
   }
 
