@@ -46,7 +46,8 @@ extension Database {
   ) throws -> T? {
     let statement = try take(sql, arguments)
     defer { giveBack(statement) }
-    return try statement.stepToFirstRow() ? try statement.firstColumn(as: type) : nil
+    try statement.begin()
+    return try statement.step() ? try statement.firstColumn(as: type) : nil
   }
 
   /// Compiles a statement without running it. Throws if it isn't valid for this database.
@@ -70,13 +71,6 @@ extension Database {
 }
 
 extension PreparedStatement {
-  /// Goes to the first row: false if there is none.
-  @usableFromInline
-  func stepToFirstRow() throws -> Bool {
-    try begin()
-    return try step()
-  }
-
   /// The value of the first column of the current row. A statement that writes, such as an INSERT with
   /// RETURNING, then runs to its end: if it was reset earlier, SQLite might undo its changes.
   @inlinable

@@ -110,7 +110,7 @@ public final class ResultSet {
   }
 
   func endedError() -> any Error {
-    if let error = Result(catching: statement.connection.check).failure { return error }
+    do { try statement.connection.check() } catch { return error }
     let message =
       switch state {
       case .ended: "the result set has returned its last row already"
@@ -132,9 +132,6 @@ extension ResultSet: ColumnAccess {
   /// Before the first row, this makes the query take its first step: only then has SQLite noticed
   /// that a table was altered. An error of that step is thrown by ``next()``.
   public var columnNames: [String] { currentNames?.names ?? [] }
-
-  /// The number of columns; 0 once the result set has ended.
-  public var columnCount: Int { columnNames.count }
 
   /// The position of a column by its name, in any case. Throws as ``ColumnAccess`` says.
   @inlinable @inline(__always)
@@ -229,12 +226,6 @@ extension ResultSet {
     var result: [T] = []
     try forEach { result.append(try transform($0)) }
     return result
-  }
-}
-
-extension Result {
-  fileprivate var failure: (any Error)? {
-    if case .failure(let error) = self { error } else { nil }
   }
 }
 

@@ -94,9 +94,7 @@ extension Database {
         of: text, from: position, isPersistent: false)
       position = end
       guard let statement else { continue }
-      let arguments = Arguments(Array(values.prefix(statement.parameterCount)))
-      values = values.dropFirst(statement.parameterCount)
-      guard try run(statement, arguments, onRow) == .next else { return }
+      guard try run(statement, &values, onRow) == .next else { return }
     }
     try checkTaken(values, sql.text)
   }
@@ -109,10 +107,8 @@ extension Database {
     var values = values[...]
     for text in statements {
       let statement = try connection.prepare(text, isPersistent: false)
-      let arguments = Arguments(Array(values.prefix(statement.parameterCount)))
-      values = values.dropFirst(statement.parameterCount)
       defer { forgetOutdated(statement) }
-      guard try run(statement, arguments, onRow) == .next else { return }
+      guard try run(statement, &values, onRow) == .next else { return }
     }
     try checkTaken(values, statements.last ?? "")
   }
@@ -127,12 +123,14 @@ extension Database {
     }
   }
 
+  /// Runs a statement of a batch, whose parameters take the first of the values.
   private func run(
-    _ statement: PreparedStatement, _ arguments: Arguments,
+    _ statement: PreparedStatement, _ values: inout ArraySlice<(any DatabaseValueConvertible)?>,
     _ onRow: ((Row) throws -> BatchControl)?
   ) throws -> BatchControl {
-    let sql = SQL(raw: statement.sql)
-    try statement.bind(sql, arguments)
+    let arguments = Arguments(Array(values.prefix(statement.parameterCount)))
+    values = values.dropFirst(statement.parameterCount)
+    try statement.bind(SQL(raw: statement.sql), arguments)
     guard let onRow else {
       _ = try statement.run()
       return .next
