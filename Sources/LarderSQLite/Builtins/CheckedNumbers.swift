@@ -29,8 +29,7 @@ enum CheckedNumbers {
 
   private static func check(_ call: FunctionCall, _ least: Int64, _ greatest: Int64) {
     switch call[0].type {
-    case SQLITE_INTEGER where (least...max(least, greatest)).contains(call[0].integer),
-      SQLITE_NULL:
+    case SQLITE_INTEGER where (least...max(least, greatest)).contains(call[0].integer), SQLITE_NULL:
       call.setResult(call[0])
     case SQLITE_INTEGER, SQLITE_FLOAT:
       call.fail("integer overflow: the number is not from \(least) to \(greatest)")

@@ -93,14 +93,10 @@ private final class HarmlessFunction {
   }
 
   /// The JSON of a value inside an array; nil if the value has none.
-  private func member(
-    _ call: FunctionCall, _ value: FunctionArgument, isName: Bool
-  ) -> String? {
+  private func member(_ call: FunctionCall, _ value: FunctionArgument, isName: Bool) -> String? {
     var member: String?
     functions.evaluate("json_array", call, [value], asText: isName) { result in
-      member = result.text.map {
-        String(decoding: $0.dropFirst().dropLast(), as: UTF8.self)
-      }
+      member = result.text.map { String(decoding: $0.dropFirst().dropLast(), as: UTF8.self) }
     }
     return member
   }

@@ -47,8 +47,7 @@ struct JSONChange {
     guard let first = members.first, let last = members.last else { return nil }
     let kept = members.indices.filter { index in
       switch step {
-      case .name(let name):
-        members[index].name.map { !scanner.isText(name, in: $0) } ?? true
+      case .name(let name): members[index].name.map { !scanner.isText(name, in: $0) } ?? true
       case .element(let element):
         first.name != nil || index != (element < 0 ? members.count + element : element)
       }

@@ -102,8 +102,7 @@ struct JSONCall {
       guard let number = integer(range) else { return give(real: range) }
       call.setResult(number)
     case (.real, .number): return give(real: range)
-    case (.bool, .boolean):
-      call.setResult(scanner.bytes[range.lowerBound] == UInt8(ascii: "t"))
+    case (.bool, .boolean): call.setResult(scanner.bytes[range.lowerBound] == UInt8(ascii: "t"))
     case (.text, .string):
       let inside = scanner.part(range.lowerBound + 1..<range.upperBound - 1)
       if !inside.contains(UInt8(ascii: "\\")) {
@@ -228,8 +227,7 @@ extension [UInt8] {
       case UInt8(ascii: "\""), UInt8(ascii: "\\"):
         append(UInt8(ascii: "\\"))
         append(byte)
-      case 0..<0x20:
-        self += "\\u00\(byte < 0x10 ? "0" : "")\(String(byte, radix: 16))".utf8
+      case 0..<0x20: self += "\\u00\(byte < 0x10 ? "0" : "")\(String(byte, radix: 16))".utf8
       default: append(byte)
       }
     }

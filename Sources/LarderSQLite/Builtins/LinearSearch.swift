@@ -19,9 +19,7 @@ enum LinearSearch {
         place(of: call[1], in: call[0], areBlobs: isBlob)
       } else {
         // A blob beside a text counts as text. Copies are read, since the conversion changes the value.
-        call[0].withCopy { text in
-          call[1].withCopy { place(of: $0, in: text, areBlobs: false) }
-        }
+        call[0].withCopy { text in call[1].withCopy { place(of: $0, in: text, areBlobs: false) } }
       }
     if let found { call.setResult(Int64(found)) } else { call.failForMemory() }
   }

@@ -31,9 +31,7 @@ final class ReplacedFunctions {
   ) {
     let parameters = arguments.map { asText ? "CAST(? AS TEXT)" : $0.isJSON ? "json(?)" : "?" }
     let sql = "SELECT \(name.quotedIdentifier)(\(parameters.joined(separator: ",")))"
-    guard let statement = statement(sql, like: call.database) else {
-      return call.failForMemory()
-    }
+    guard let statement = statement(sql, like: call.database) else { return call.failForMemory() }
     defer {
       sqlite3_reset(statement)
       sqlite3_clear_bindings(statement)
@@ -58,8 +56,7 @@ final class ReplacedFunctions {
     }
     if let statement = statements[sql] { return statement }
     var statement: OpaquePointer?
-    sqlite3_prepare_v3(
-      handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &statement, nil)
+    sqlite3_prepare_v3(handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &statement, nil)
     statements[sql] = statement
     return statement
   }

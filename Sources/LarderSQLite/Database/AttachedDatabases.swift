@@ -34,9 +34,7 @@ extension Database {
   }
 
   private func detach(except kept: Set<String>?) throws {
-    guard let kept, let handle = connection.handle, let names = attachedNames() else {
-      return
-    }
+    guard let kept, let handle = connection.handle, let names = attachedNames() else { return }
     for name in names.subtracting(kept) {
       let sql = "DETACH \(name.quotedIdentifier)"
       let code = sqlite3_exec(handle, sql, nil, nil, nil)

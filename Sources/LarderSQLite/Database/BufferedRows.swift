@@ -37,8 +37,7 @@ final class BufferedRows {
     guard names.names.indices.contains(column) else {
       throw DatabaseError(.range, "no column at index \(column): there are \(names.names.count)")
     }
-    return ColumnReader(
-      value: values[row * names.names.count + column], format: format)
+    return ColumnReader(value: values[row * names.names.count + column], format: format)
   }
 }
 

@@ -30,12 +30,10 @@ enum ConnectionOpening {
     let leavesNothing =
       configuration.readOnly
       && (configuration.profile == .untrustedFile || configuration.removesOwnLog)
-    let leftover =
-      leavesNothing ? LeftoverLog(of: handle, vfs: vfs, key: configuration.key) : nil
+    let leftover = leavesNothing ? LeftoverLog(of: handle, vfs: vfs, key: configuration.key) : nil
     let connection = Connection(
       handle: handle, isPrivate: path?.isEmpty ?? true, busyTimeout: configuration.busyTimeout,
-      dateFormat: configuration.dateFormat,
-      reporting: Reporting(configuration))
+      dateFormat: configuration.dateFormat, reporting: Reporting(configuration))
     connection.leftover = leftover
     if let key = configuration.key {
       EncryptionKey.silenceCipher
@@ -83,8 +81,7 @@ enum ConnectionOpening {
   ) throws {
     sqlite3_extended_result_codes(handle, 1)
     larder_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1)
-    larder_db_config(
-      handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, configuration.trustsSchema ? 1 : 0)
+    larder_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, configuration.trustsSchema ? 1 : 0)
     let hasQuotedStrings: Int32 = configuration.allowsDoubleQuotedStrings ? 1 : 0
     larder_db_config(handle, SQLITE_DBCONFIG_DQS_DML, hasQuotedStrings)
     larder_db_config(handle, SQLITE_DBCONFIG_DQS_DDL, hasQuotedStrings)
@@ -149,9 +146,7 @@ extension Database {
     if configuration.profile == .untrustedFile {
       try executeUpdate("PRAGMA mmap_size = 0")
       let result = try value("PRAGMA quick_check(1)", as: String.self)
-      guard result == "ok" else {
-        throw Self.checkError(result ?? "no answer")
-      }
+      guard result == "ok" else { throw Self.checkError(result ?? "no answer") }
     }
     try readEncoding()
   }
@@ -175,8 +170,7 @@ extension Database {
     let number = finding.split(separator: "error code=").dropFirst().last
     let code = ResultCode(rawValue: number.flatMap { Int32($0.prefix(while: \.isNumber)) } ?? 0)
     let isUnread = [.ioError, .noMemory].contains(code.primary)
-    return DatabaseError(
-      isUnread ? code : .corrupt, "the file fails SQLite's check: \(finding)")
+    return DatabaseError(isUnread ? code : .corrupt, "the file fails SQLite's check: \(finding)")
   }
 
   private func applySettings(_ configuration: Configuration) throws {

@@ -147,9 +147,7 @@ public final class Database {
   }
 
   /// Whether SQLite has a transaction open.
-  var hasTransaction: Bool {
-    connection.isAccessible && connection.hasTransaction
-  }
+  var hasTransaction: Bool { connection.isAccessible && connection.hasTransaction }
 
   /// Whether the database can only be read; false when it is closed.
   public var isReadOnly: Bool {

@@ -34,9 +34,7 @@ extension Database {
   @inlinable
   public func value<T: DatabaseValueConvertible>(
     _ sql: SQL, _ arguments: (any DatabaseValueConvertible)?..., as type: T.Type = T.self
-  ) throws -> T? {
-    try value(sql, arguments: Arguments(arguments), as: type)
-  }
+  ) throws -> T? { try value(sql, arguments: Arguments(arguments), as: type) }
 
   /// The first column of the first row, with arguments from an array or, by name, from a dictionary. Throws
   /// as ``value(_:_:as:)`` does.

@@ -187,8 +187,7 @@ extension ResultSet: ColumnAccess {
       throw DatabaseError(.misuse, "the result set is before its first row: call next()")
     }
     throw DatabaseError(
-      .range, "no column at index \(index): there are \(statement.columnCount)",
-      sql: statement.sql)
+      .range, "no column at index \(index): there are \(statement.columnCount)", sql: statement.sql)
   }
 
   /// Calls a closure while nothing can close the result set or advance it. Throws what the closure throws.

@@ -15,9 +15,7 @@ extension Database {
   @discardableResult
   public func executeUpdate(
     _ sql: SQL, _ arguments: (any DatabaseValueConvertible)?...
-  ) throws -> Int {
-    try executeUpdate(sql, arguments: Arguments(arguments))
-  }
+  ) throws -> Int { try executeUpdate(sql, arguments: Arguments(arguments)) }
 
   /// Runs a statement with arguments whose types are all known. They are bound without being put
   /// into a list first, which takes longer than binding. Throws as with a list.
@@ -81,9 +79,7 @@ extension Database {
   ///   throws ends the batch.
   ///
   /// Also throws `ResultCode.range` for interpolated values that no parameter takes.
-  public func executeStatements(
-    _ sql: SQL, onRow: ((Row) throws -> BatchControl)? = nil
-  ) throws {
+  public func executeStatements(_ sql: SQL, onRow: ((Row) throws -> BatchControl)? = nil) throws {
     try connection.check()
     if let engine { return try execute(engine.statements(in: sql.text), sql.values, onRow) }
     var values = sql.values[...]

@@ -45,9 +45,7 @@ public struct Arguments: Sendable {
 
   /// The values to bind, in order. Throws if a value can't be stored exactly.
   public var values: [DatabaseValue] {
-    get throws {
-      try (pairs?.map(\.value) ?? positional).map { try $0?.databaseValue ?? .null }
-    }
+    get throws { try (pairs?.map(\.value) ?? positional).map { try $0?.databaseValue ?? .null } }
   }
 }
 

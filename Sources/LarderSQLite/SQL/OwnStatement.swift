@@ -17,8 +17,7 @@ final class OwnStatement {
     self.handle = handle
     for (index, text) in values.enumerated() {
       text.withBytes {
-        _ = larder_bind_text_transient(
-          handle, Int32(index + 1), $0.baseAddress, UInt64($0.count))
+        _ = larder_bind_text_transient(handle, Int32(index + 1), $0.baseAddress, UInt64($0.count))
       }
     }
   }

@@ -50,9 +50,7 @@ final class Pragma {
   var qualifiedName: String { (schema.map { $0 + "." } ?? "") + name.quotedIdentifier }
 
   /// Whether it changes something, on the connection or in the file, rather than reporting it.
-  var acts: Bool {
-    argument == nil ? Self.acting.contains(name) : !Self.reporting.contains(name)
-  }
+  var acts: Bool { argument == nil ? Self.acting.contains(name) : !Self.reporting.contains(name) }
 
   /// Whether SQLite must not see it before it runs: it would act at once, or report a wrong value.
   var isPreparedToRun: Bool { !isExplained && (acts || Self.answeredHere.contains(name)) }

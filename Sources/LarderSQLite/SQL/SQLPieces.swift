@@ -148,8 +148,7 @@ struct SQLScanner {
     case _ where byte.isSQLWord:
       take(while: \.isSQLWord)
       return .word
-    default:
-      return .other
+    default: return .other
     }
   }
 

@@ -44,9 +44,7 @@ extension String {
 
 extension [SQLPiece] {
   /// See ``Swift/String/normalizedSQL``.
-  package var normalized: [String] {
-    map { $0.identifier?.folded ?? $0.text }
-  }
+  package var normalized: [String] { map { $0.identifier?.folded ?? $0.text } }
 
   /// The tokens between the first parenthesis from an index on and the one that closes it, with the index of
   /// the closing one.

@@ -42,8 +42,7 @@ enum StatementKind {
     } else if begins("explain") {
       self = Self.explain(&scanner, from: start)
     } else if begins("begin") || begins("commit") || begins("end") || begins("abort")
-      || begins("start")
-      || begins("prepare") && scanner.nextToken()?.isWord("transaction") == true
+      || begins("start") || begins("prepare") && scanner.nextToken()?.isWord("transaction") == true
     {
       self = .transactionControl
     } else if begins("attach") || begins("detach") {

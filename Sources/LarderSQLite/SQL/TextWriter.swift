@@ -35,9 +35,7 @@ package struct TextWriter {
   /// A hash of the numbers of the declared tables so far; 0 for none.
   private(set) var tables = 0
 
-  private init(
-    _ memory: UnsafeMutableBufferPointer<UInt8>, _ start: UnsafeMutablePointer<UInt8>
-  ) {
+  private init(_ memory: UnsafeMutableBufferPointer<UInt8>, _ start: UnsafeMutablePointer<UInt8>) {
     next = start
     end = start + memory.count
   }

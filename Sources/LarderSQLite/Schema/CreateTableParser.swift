@@ -47,9 +47,7 @@ struct CreateTableParser {
   }
 
   /// Reads ON CONFLICT, which belongs to the constraint before it. ABORT is the default, and left out.
-  private mutating func readConflictClause(
-    _ tokens: [SQLPiece], at index: Int, column: String?
-  ) {
+  private mutating func readConflictClause(_ tokens: [SQLPiece], at index: Int, column: String?) {
     if ["primary", "unique", "not", "check"].contains(where: tokens[index].isWord) {
       constraintStart = index
     }

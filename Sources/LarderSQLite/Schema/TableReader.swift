@@ -88,9 +88,7 @@ struct TableReader {
   func indexes() throws -> [IndexSchema] {
     let indexes = try db.executeQuery(
       #"SELECT name, "unique", origin FROM pragma_index_list(?, ?) ORDER BY seq DESC"#, name, schema
-    ).map { row in
-      try index(row.get(at: 0), isUnique: row.get(at: 1), row.get(at: 2))
-    }
+    ).map { row in try index(row.get(at: 0), isUnique: row.get(at: 1), row.get(at: 2)) }
     if indexes.isEmpty { _ = try columns() }
     return indexes
   }

@@ -55,9 +55,7 @@ public struct TableSchema: Hashable, Sendable {
   public var statements: [String] { [sql] + indexes.map(\.sql) }
 
   package func column(_ name: String) -> ColumnSchema? {
-    columns.first {
-      engine == nil ? $0.name.foldedName == name.foldedName : $0.name == name
-    }
+    columns.first { engine == nil ? $0.name.foldedName == name.foldedName : $0.name == name }
   }
 
   /// The names of the row id that no column has taken.

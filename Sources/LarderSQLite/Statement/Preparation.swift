@@ -32,9 +32,7 @@ extension Connection {
     if case .scopeSavepoint = kind {
       throw Self.savepointError(text.string(from: start, to: text.endOfStatement(from: start)))
     }
-    let ((code, handle, end), region) = try collectingRegion(
-      of: text, from: start
-    ) {
+    let ((code, handle, end), region) = try collectingRegion(of: text, from: start) {
       guard case .pragma(let pragma) = kind, pragma.acts else {
         return try compileFirst(of: text, from: start, isPersistent: isPersistent)
       }

@@ -35,9 +35,7 @@ extension Connection {
     return true
   }
 
-  private func add(
-    _ actions: [AuthorizedActions.Action], to region: StatementRegion, sql: String
-  ) {
+  private func add(_ actions: [AuthorizedActions.Action], to region: StatementRegion, sql: String) {
     var traits: [Region.TableName: TableTraits] = [:]
     func traitsOf(_ name: Region.TableName) -> TableTraits {
       if let known = traits[name] { return known }

@@ -88,7 +88,6 @@ extension PreparedStatement {
   @usableFromInline @inline(__always)
   package func reader(at index: Int) -> ColumnReader {
     ColumnReader(
-      statement: arena.statement, index: Int32(truncatingIfNeeded: index),
-      format: arena.format)
+      statement: arena.statement, index: Int32(truncatingIfNeeded: index), format: arena.format)
   }
 }

@@ -20,8 +20,7 @@ public struct ColumnReader {
   @inlinable
   package init(statement: OpaquePointer, index: Int32, format: StorageFormat) {
     value =
-      format.isEngine
-      ? Self.engineValue(statement, index) : sqlite3_column_value(statement, index)
+      format.isEngine ? Self.engineValue(statement, index) : sqlite3_column_value(statement, index)
     self.format = format
   }
 

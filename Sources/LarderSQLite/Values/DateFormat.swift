@@ -75,21 +75,17 @@ public enum DateFormat: UInt8, Hashable, Sendable {
         throw ConversionError(.notExact, Date.self)
       }
       return try Self.date(Double(milliseconds) / 1000)
-    case (.julianDay, .real(let days)):
-      return try Self.date((days - Self.julianDayOf1970) * 86_400)
+    case (.julianDay, .real(let days)): return try Self.date((days - Self.julianDayOf1970) * 86_400)
     case (.julianDay, .integer(let days)):
       return try Self.date((Self.exactly(days) - Self.julianDayOf1970) * 86_400)
     case (_, .text(let text)) where columnType == .text:
       let seconds = try CivilTime.secondsSince1970(text)
-      guard let form = Self.form(of: text) else {
-        throw ConversionError(.malformed, Date.self)
-      }
+      guard let form = Self.form(of: text) else { throw ConversionError(.malformed, Date.self) }
       guard form == self else {
         throw ConversionError(.otherCoding(".format(.\(form))"), Date.self)
       }
       return try Self.date(seconds)
-    default:
-      throw value.unexpected(for: Date.self)
+    default: throw value.unexpected(for: Date.self)
     }
   }
 

@@ -122,8 +122,7 @@ package struct DecimalNumber {
     if right.digits.isEmpty { return left }
     let exponent = min(left.exponent, right.exponent)
     let count =
-      max(
-        left.digits.count + left.exponent, right.digits.count + right.exponent) - exponent
+      max(left.digits.count + left.exponent, right.digits.count + right.exponent) - exponent
     // Pads a number so that the operands align at the point, with one digit more in front for the carry.
     func aligned(_ number: DecimalNumber) -> [UInt8] {
       let end = Array(repeating: 0 as UInt8, count: number.exponent - exponent)

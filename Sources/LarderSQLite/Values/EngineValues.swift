@@ -90,8 +90,7 @@ package final class EngineRow {
   @inline(__always)
   package static func values(_ pointer: OpaquePointer) -> UnsafePointer<EngineValue> {
     let row = Unmanaged<EngineRow>.fromOpaque(UnsafeRawPointer(pointer))
-    return UnsafePointer(
-      row._withUnsafeGuaranteedRef { $0.values.baseAddress.unsafelyUnwrapped })
+    return UnsafePointer(row._withUnsafeGuaranteedRef { $0.values.baseAddress.unsafelyUnwrapped })
   }
 }
 

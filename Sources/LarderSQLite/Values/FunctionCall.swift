@@ -94,8 +94,7 @@ struct FunctionCall {
 
   /// The memory that SQLite keeps for a group of rows, zeroed at first: one pointer, which owns an object.
   private func room(size: Int) -> UnsafeMutablePointer<UnsafeRawPointer?>? {
-    sqlite3_aggregate_context(context, Int32(size))?.assumingMemoryBound(
-      to: UnsafeRawPointer?.self)
+    sqlite3_aggregate_context(context, Int32(size))?.assumingMemoryBound(to: UnsafeRawPointer?.self)
   }
 
   /// The object of a group of rows, which is made with its first row. Nil, and the call fails, if memory is

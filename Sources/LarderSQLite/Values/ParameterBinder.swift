@@ -223,9 +223,7 @@ package final class BindingArena {
     wanted |= Self.tableMark
     // SQLite releases the rows even if this call fails.
     let code = larder_bind_table(statement, index, Unmanaged.passRetained(rows).toOpaque(), release)
-    guard code == SQLITE_OK else {
-      throw ParameterBinder(arena: self, index: index).failure(code)
-    }
+    guard code == SQLITE_OK else { throw ParameterBinder(arena: self, index: index).failure(code) }
   }
 
   @usableFromInline

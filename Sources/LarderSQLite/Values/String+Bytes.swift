@@ -41,9 +41,7 @@ extension String {
   package func isWord(_ word: StaticString) -> Bool {
     withBytes { own in
       own.count == word.utf8CodeUnitCount
-        && word.withUTF8Buffer { word in
-          own.indices.allSatisfy { own[$0] | 0x20 == word[$0] }
-        }
+        && word.withUTF8Buffer { word in own.indices.allSatisfy { own[$0] | 0x20 == word[$0] } }
     }
   }
 
