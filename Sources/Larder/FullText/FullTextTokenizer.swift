@@ -95,6 +95,9 @@ extension String {
   fileprivate var isPlainWord: Bool {
     utf8.allSatisfy { $0 == UInt8(ascii: "_") || Character(UnicodeScalar($0)).isASCIIWord }
   }
+
+  /// The text in single quotes.
+  var quotedText: String { quoted(by: UInt8(ascii: "'")) }
 }
 
 extension Character {

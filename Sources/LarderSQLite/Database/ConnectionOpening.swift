@@ -30,10 +30,12 @@ enum ConnectionOpening {
     let leavesNothing =
       configuration.readOnly
       && (configuration.profile == .untrustedFile || configuration.removesOwnLog)
-    let leftover = leavesNothing ? LeftoverLog(of: handle, vfs: vfs, key: configuration.key) : nil
+    let leftover =
+      leavesNothing ? LeftoverLog(of: handle, vfs: vfs, key: configuration.key) : nil
     let connection = Connection(
       handle: handle, isPrivate: path?.isEmpty ?? true, busyTimeout: configuration.busyTimeout,
-      dateFormat: configuration.dateFormat, reporting: Reporting(configuration))
+      dateFormat: configuration.dateFormat,
+      reporting: Reporting(configuration))
     connection.leftover = leftover
     if let key = configuration.key {
       EncryptionKey.silenceCipher

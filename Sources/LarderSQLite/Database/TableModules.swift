@@ -63,7 +63,8 @@ extension Connection {
     // The replaced module is destroyed in this call, which may run any code.
     callDepth += 1
     defer { callDepth -= 1 }
-    let code = TableModule(tableEnvironment, open: open).register(name, kind, on: handle)
+    let code = TableModule(tableEnvironment, open: open)
+      .register(name, kind, on: handle)
     guard code == SQLITE_OK else { throw error(code) }
     hooks.tables.insert(folded)
     forgetTables(on: handle)
