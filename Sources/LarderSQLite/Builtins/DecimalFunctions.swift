@@ -114,7 +114,6 @@ enum DecimalFunctions {
   }
 }
 
-/// The sum of a group of rows.
 private final class DecimalSum {
   private var sum = DecimalNumber.zero
   private var count = 0

@@ -13,7 +13,6 @@ final class GuardedFunctions {
 
   private init(_ deadlines: DeadlineHandler) { self.deadlines = deadlines }
 
-  /// The functions for one connection.
   static func functions(_ deadlines: DeadlineHandler) -> [FunctionEntry] {
     let calls = GuardedFunctions(deadlines)
     // A function that the library doesn't have stays unknown.
@@ -83,14 +82,12 @@ final class GuardedFunctions {
     return largest * 8
   }
 
-  /// Calls SQLite's function of this name.
   fileprivate func answer(_ call: FunctionCall, _ name: String) {
     if deadlines.isOver() { return call.fail(.interrupt) }
     functions.answer(call, name)
   }
 }
 
-/// One of the guarded functions.
 private final class GuardedFunction {
   private let name: String
   private let cost: GuardedFunctions.Cost

@@ -59,7 +59,6 @@ enum HarmlessFunctions {
   }
 }
 
-/// One of the harmless functions.
 private final class HarmlessFunction {
   private let name: String
   private let functions: ReplacedFunctions
@@ -107,7 +106,6 @@ private final class HarmlessFunction {
     group.members.removeFirst()
   }
 
-  /// - Parameter isLast: whether this is the last call for the group.
   static func answerGroup(_ call: FunctionCall, isLast: Bool) {
     guard let function = call.object(as: HarmlessFunction.self) else { return }
     let group = call.knownGroup(isLast: isLast, as: Group.self)

@@ -40,7 +40,6 @@ struct JSONRefusal: Error {
   init(_ message: String) { self.message = message }
 }
 
-/// One call of a function for JSON.
 struct JSONCall {
   private let call: FunctionCall
   private let scanner: JSONScanner

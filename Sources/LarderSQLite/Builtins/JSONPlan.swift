@@ -66,7 +66,6 @@ final class JSONPlan {
   /// The size from which a text is kept, so that a row that is joined with its own elements reads it once.
   private static let keptSize = 1_024
 
-  /// The range of the value that the path leads to; nil if there is none.
   @inline(__always)
   func find(in text: JSONScanner) throws -> Range<Int>? {
     guard text.bytes.count >= Self.keptSize else {

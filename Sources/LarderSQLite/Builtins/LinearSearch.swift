@@ -41,6 +41,5 @@ enum LinearSearch {
     return text[1..<offset].count { !isInside($0) } + 2
   }
 
-  /// Whether a byte of UTF-8 belongs to a character that began before.
   private static func isInside(_ byte: UInt8) -> Bool { byte & 0xc0 == 0x80 }
 }

@@ -13,7 +13,6 @@ final class ReplacedFunctions {
     sqlite3_close_v2(handle)
   }
 
-  /// Answers a call by the function of this name.
   func answer(_ call: FunctionCall, _ name: String) {
     evaluate(name, call, call.arguments) { result in
       call.setResult(result)

@@ -39,7 +39,6 @@ extension PreparedStatement {
 }
 
 extension Connection {
-  /// A function that SQLite doesn't mark as harmless.
   fileprivate struct UnmarkedFunction {
     let name: String
     /// Whether it is one of SQLite's own that is harmless all the same.
@@ -88,7 +87,6 @@ extension Connection {
 
   private static let operators = Set(["like", "glob", "regexp", "match"].map(\.foldedName))
 
-  /// The rows of one of the library's own queries, as texts.
   private func rows(_ sql: String) throws -> [[String?]] {
     let (code, handle, _) = try compileFirst(of: SQLText(sql))
     let statement = OwnStatement(handle, code)

@@ -12,7 +12,6 @@ final class BufferedRows {
   private var values: [OpaquePointer?] = []
   private(set) var rowCount = 0
 
-  /// Runs the statement to its end.
   init(of statement: PreparedStatement) throws {
     format = statement.arena.format
     while try statement.step() {

@@ -62,7 +62,6 @@ extension PreparedStatement {
 private enum OriginFunctions {
   typealias Name = @convention(c) (OpaquePointer?, Int32) -> UnsafePointer<CChar>?
 
-  /// Those for the database, the table and the column; nil if SQLite doesn't have them.
   static let found: [Name]? = {
     let functions = ["database", "table", "origin"].compactMap {
       OptionalFunctions().function("_column_\($0)_name", as: Name.self)

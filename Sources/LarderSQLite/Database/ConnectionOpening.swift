@@ -111,7 +111,6 @@ enum ConnectionOpening {
 }
 
 extension Reporting {
-  /// The log and the trace of a configuration.
   init(_ configuration: Configuration) {
     self.init(
       log: configuration.log, trace: configuration.trace,
@@ -121,7 +120,6 @@ extension Reporting {
 }
 
 extension Database {
-  /// Verifies the file and applies the configuration.
   func setUp(_ configuration: Configuration) throws {
     // An untrusted file can make SQLite compute for long in few steps.
     if configuration.profile == .untrustedFile { connection.deadlines.interval = 25 }

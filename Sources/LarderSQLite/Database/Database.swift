@@ -35,7 +35,6 @@ public final class Database {
   var sharesSyncs = false
   /// The path that the database was opened with: nil for one in memory, empty for a temporary file.
   public let path: String?
-  /// The configuration that the database was opened with.
   package let configuration: Configuration
 
   /// Opens a database and verifies that it is one.
@@ -146,7 +145,6 @@ public final class Database {
       || connection.isAccessible && connection.restrictions.contains(.writing)
   }
 
-  /// Whether SQLite has a transaction open.
   var hasTransaction: Bool { connection.isAccessible && connection.hasTransaction }
 
   /// Whether the database can only be read; false when it is closed.

@@ -14,7 +14,6 @@
 public final class ResultSet {
   let database: Database
   @usableFromInline let statement: PreparedStatement
-  /// The number of the statement's execution that this result set belongs to.
   private let execution: Int
   /// The number of the current row; 0 for none, -1 and down for rows of the buffer.
   @exclusivity(unchecked) @usableFromInline private(set) var rowNumber = 0

@@ -170,7 +170,6 @@ extension PreparedStatement {
     }
   }
 
-  /// Throws unless the statement has this many parameters.
   @inlinable
   func checkCount(_ count: Int) throws {
     if count != parameterCount { throw countError(given: count) }

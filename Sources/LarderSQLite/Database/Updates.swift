@@ -95,7 +95,6 @@ extension Database {
     try checkTaken(values, sql.text)
   }
 
-  /// Runs several statements on another engine, which has split the text.
   private func execute(
     _ statements: [String], _ values: [(any DatabaseValueConvertible)?],
     _ onRow: ((Row) throws -> BatchControl)?

@@ -35,7 +35,6 @@ public struct ConstraintViolation: Hashable, Sendable {
   /// expressions.
   public let name: String?
 
-  /// Creates the violation that another engine reports.
   package init(kind: Kind, table: String?, columns: [String], name: String?) {
     self.kind = kind
     self.table = table

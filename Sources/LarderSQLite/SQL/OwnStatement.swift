@@ -7,7 +7,6 @@ import CSQLite
 /// connection that makes it.
 final class OwnStatement {
   private let handle: OpaquePointer?
-  /// SQLite's code of the last call.
   private(set) var code: Int32
 
   /// Compiles a statement, and binds texts to its parameters.

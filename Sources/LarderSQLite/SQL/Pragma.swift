@@ -4,7 +4,6 @@
 /// out to be wrong, or is only explained. So these are compiled twice: at first with another name,
 /// which checks the syntax and does nothing, and in earnest each time they are about to run.
 final class Pragma {
-  /// The name, in small letters.
   let name: String
   /// The database that it is about, as written in the statement; nil for none.
   let schema: String?
@@ -12,7 +11,6 @@ final class Pragma {
   let schemaName: String?
   /// The text that follows the name, without quotes; nil if there is none.
   let argument: String?
-  /// Whether it is only explained, by EXPLAIN.
   let isExplained: Bool
   /// The statement with a name that SQLite doesn't know, of the same length: an unknown PRAGMA does
   /// nothing.
@@ -46,7 +44,6 @@ final class Pragma {
     blanked = SQLText(bytes: bytes + [0])
   }
 
-  /// The name with the database.
   var qualifiedName: String { (schema.map { $0 + "." } ?? "") + name.quotedIdentifier }
 
   /// Whether it changes something, on the connection or in the file, rather than reporting it.
@@ -70,10 +67,8 @@ final class Pragma {
     return Int32(sign + digits).map(Int.init) ?? 0
   }
 
-  /// The PRAGMAs that act without an argument.
   static let acting: Set<String> = ["incremental_vacuum", "wal_checkpoint", "optimize"]
 
-  /// The PRAGMAs whose argument says what to report rather than what to set.
   static let reporting: Set<String> = [
     "table_info", "table_xinfo", "table_list", "index_info", "index_xinfo", "index_list",
     "foreign_key_list", "foreign_key_check", "integrity_check", "quick_check",

@@ -61,7 +61,6 @@ struct SQLToken {
     }
   }
 
-  /// The name or string without its quotes.
   var name: String {
     guard let quote = bytes.first, "'\"`[".utf8.contains(quote) else { return text }
     return bytes.count > 1 ? bytes.unquoted : text
@@ -85,9 +84,7 @@ extension BidirectionalCollection<UInt8> {
 /// [its syntax](https://www.sqlite.org/lang_comment.html).
 struct SQLScanner {
   let bytes: [UInt8]
-  /// The position at which scanning ends.
   let end: Int
-  /// The position of the next piece.
   private(set) var position: Int
 
   /// Scans from a position to an end, which is that of the text by default.
@@ -97,7 +94,6 @@ struct SQLScanner {
     position = start
   }
 
-  /// The next piece; nil at the end.
   mutating func next() -> SQLToken? {
     guard position < end else { return nil }
     let start = position

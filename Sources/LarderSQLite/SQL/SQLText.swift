@@ -27,7 +27,6 @@ struct SQLText {
     }
   }
 
-  /// The number of bytes.
   var count: Int { bytes.count - 1 }
 
   /// The end of the statement that begins at a position, as far as it shows without compiling it:

@@ -1,7 +1,6 @@
 // Tokens of SQL text: the pieces that aren't space or comments, with names and groups of them.
 
 extension SQLPiece {
-  /// Whether the piece is space or a comment.
   package var isSpace: Bool { kind == .space || kind == .comment }
 
   /// The name that a word or a quoted identifier stands for; nil for anything else.
@@ -43,7 +42,6 @@ extension String {
 }
 
 extension [SQLPiece] {
-  /// See ``Swift/String/normalizedSQL``.
   package var normalized: [String] { map { $0.identifier?.folded ?? $0.text } }
 
   /// The tokens between the first parenthesis from an index on and the one that closes it, with the index of

@@ -13,7 +13,6 @@ struct CreateTableParser {
   private(set) var areDeferred: [Bool] = []
   private(set) var isAutoincrement = false
   private(set) var conflictClauses: [ConflictClause] = []
-  /// The index of the token at which the current constraint begins.
   private var constraintStart = 0
 
   init(_ sql: String) {
@@ -120,7 +119,6 @@ package struct ConflictClause: Hashable, Sendable {
     constraint.joined(separator: " ") + " ON CONFLICT " + resolution.uppercased()
   }
 
-  /// Whether a NULL in a column becomes the column's default.
   package func replacesNull(in column: String) -> Bool {
     resolution == "replace"
       && constraint == [String(decoding: column.foldedName, as: UTF8.self), "not", "null"]

@@ -37,7 +37,6 @@ extension Database {
     return try entries(in: engine) { _ in true }
   }
 
-  /// The schema entries of a table, its indexes and its triggers.
   package func schema(ofTable name: String) throws -> [SchemaEntry] {
     guard let engine else {
       return try schema(of: "main").filter { $0.table.foldedName == name.foldedName }

@@ -97,7 +97,6 @@ struct ParameterNames {
       positions: positions, single: single.count == positions.count ? single : nil)
   }
 
-  /// The error for a wrong number of positional arguments.
   func countError(given: Int) -> DatabaseError {
     var text = "the statement has \(names.count) parameters, but \(given) were given"
     let missing = names.dropFirst(given).compactMap { $0 }

@@ -58,7 +58,6 @@ extension Connection {
     return (statement, end)
   }
 
-  /// Compiles one of the statements that begin and end scopes.
   func prepare(_ control: TransactionControl) throws -> PreparedStatement {
     let text = try SQLText(control.sql)
     let ((code, handle, _), region) = try collectingRegion(of: text, from: 0) {
@@ -71,7 +70,6 @@ extension Connection {
     return statement
   }
 
-  /// Makes SQLite compile the first statement of a text from a position on.
   func compileFirst(
     of text: SQLText, from start: Int = 0, isPersistent: Bool = false
   ) throws -> SQLText.Compiled {

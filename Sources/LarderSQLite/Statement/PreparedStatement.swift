@@ -23,7 +23,6 @@ package final class PreparedStatement {
 
   /// Whether another engine's statement has failed with an error that a changed column type may have caused.
   var mayBeStale = false
-  /// The present user of the statement.
   @exclusivity(unchecked) var user = User.call
   /// The region that it reads and writes; nil if nobody collected that when it was compiled.
   @exclusivity(unchecked) var region: StatementRegion?
@@ -34,7 +33,6 @@ package final class PreparedStatement {
   @exclusivity(unchecked) @usableFromInline var isDeclared = false
   /// The declared tables that it was checked against, if it has any.
   var checkedTables: CheckedTables?
-  /// The notes of the ``StatementCache``.
   @exclusivity(unchecked) var cacheEntry = CacheEntry()
 
   @usableFromInline package let arena: BindingArena
@@ -42,7 +40,6 @@ package final class PreparedStatement {
   lazy var parameters = ParameterNames(engine?.parameterNames ?? sqliteParameterNames)
 
   @exclusivity(unchecked) var state = State.ready
-  /// The number of the execution that is under way.
   @exclusivity(unchecked) private(set) var execution = 0
   /// The number of the row. It goes up with every row, reset and finalization, so that it identifies
   /// a row; it is never 0 or negative.

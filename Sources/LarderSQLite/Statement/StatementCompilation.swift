@@ -76,7 +76,6 @@ extension PreparedStatement {
     }
   }
 
-  /// The names of the parameters, as SQLite tells them.
   var sqliteParameterNames: [String?] {
     (0..<parameterCount).map { index in
       sqlite3_bind_parameter_name(handle, Int32(truncatingIfNeeded: index + 1))

@@ -37,7 +37,6 @@ public struct ColumnReader {
     StorageClass(rawValue: type) ?? .null
   }
 
-  /// Whether the value has this type code of SQLite's, such as `SQLITE_TEXT`.
   @inlinable @inline(__always)
   func isStored(as type: Int32) -> Bool { self.type == type }
 

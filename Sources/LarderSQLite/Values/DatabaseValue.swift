@@ -88,7 +88,6 @@ extension DatabaseValue: ExpressibleByBooleanLiteral {
 }
 
 extension DatabaseValue {
-  /// The error for a storage class that a type can't take.
   @usableFromInline
   package func unexpected(for type: Any.Type) -> any Error {
     ConversionError.failure(isNull ? .null : .storageClass(storageClass), type)

@@ -130,7 +130,6 @@ public enum DateFormat: UInt8, Hashable, Sendable {
     return Date(timeIntervalSince1970: seconds)
   }
 
-  /// The type with which a column of dates in this format is declared.
   package var columnType: ColumnType {
     switch self {
     case .secondsSince1970, .julianDay: .real

@@ -9,7 +9,6 @@ package struct DecimalNumber {
 
   static let zero = DecimalNumber([], 0, isNegative: false)
 
-  /// Strips the zeros at both ends.
   private init(_ digits: some BidirectionalCollection<UInt8>, _ exponent: Int, isNegative: Bool) {
     var trimmed = digits.drop { $0 == 0 }
     let count = trimmed.count

@@ -13,7 +13,6 @@ struct FunctionCall {
 
   private let context: OpaquePointer?
   private let values: UnsafeMutablePointer<OpaquePointer?>?
-  /// The number of arguments.
   let count: Int
 
   @inline(__always)
@@ -87,7 +86,6 @@ struct FunctionCall {
 
   // MARK: Objects
 
-  /// The object that the function was registered with.
   func object<Object: AnyObject>(as type: Object.Type = Object.self) -> Object? {
     sqlite3_user_data(context).map { Unmanaged<Object>.fromOpaque($0).takeUnretainedValue() }
   }
@@ -174,7 +172,6 @@ struct FunctionArgument {
     return start != nil || count == 0 ? UnsafeBufferPointer(start: start, count: count) : nil
   }
 
-  /// The number of bytes of a text or blob.
   var byteCount: Int { Int(sqlite3_value_bytes(value)) }
 
   /// Calls a closure with a copy, whose conversion leaves the value as it is.

@@ -43,7 +43,6 @@ package struct JSONScanner {
     try JSONScanner(bytes).find([]) ?? 0..<0
   }
 
-  /// Throws unless the text is JSON as a whole.
   func checkWhole() throws(Malformed) { _ = try find([]) }
 
   /// The range of the value to which a path leads; nil if it leads nowhere. The text has to be JSON as a
@@ -105,7 +104,6 @@ package struct JSONScanner {
     }
   }
 
-  /// The range of the value that begins at a position.
   func value(at position: Int) throws(Malformed) -> Range<Int> {
     var scanner = JSONScanner(bytes, at: position)
     return try scanner.value()
@@ -121,7 +119,6 @@ package struct JSONScanner {
     return scanner.position
   }
 
-  /// The bytes in a range.
   func part(_ range: Range<Int>) -> UnsafeBufferPointer<UInt8> {
     UnsafeBufferPointer(rebasing: bytes[range])
   }

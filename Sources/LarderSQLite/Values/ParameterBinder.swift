@@ -17,7 +17,6 @@ public struct ParameterBinder {
     self.index = index
   }
 
-  /// Binds NULL.
   @inlinable
   package func bindNull() throws {
     if arena.isEngine { return try bindNullInEngine() }
@@ -187,7 +186,6 @@ package final class BindingArena {
   @inline(__always)
   func stepsInEngine() -> Bool { engine?.stepInMemory() ?? false }
 
-  /// Whether the engine isn't SQLite.
   @inlinable
   var isEngine: Bool { format.isEngine }
 

@@ -25,14 +25,12 @@ extension String {
     return (isSame ?? nil) ?? utf8.elementsEqual(other.utf8)
   }
 
-  /// Calls a closure with the bytes of the text.
   @inlinable @inline(__always)
   package func withBytes<T>(_ body: (UnsafeBufferPointer<UInt8>) throws -> T) rethrows -> T {
     if let result = try utf8.withContiguousStorageIfAvailable(body) { return result }
     return try Array(utf8).withUnsafeBufferPointer(body)
   }
 
-  /// Whether the text has these bytes.
   package func hasBytes(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
     withBytes { $0.isSame(as: bytes) }
   }
@@ -51,7 +49,6 @@ extension String {
     return hasCapitals ? String(decoding: foldedName, as: UTF8.self) : self
   }
 
-  /// The text with ASCII letters in lower case, as bytes.
   package var foldedName: [UInt8] {
     utf8.map { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 | 0x20 : $0 }
   }
