@@ -37,10 +37,8 @@ enum DecimalFunctions {
       FunctionEntry(
         "larder_decimal_sum", 1,
         aggregate: .init(
-          step: { DecimalSum.add(FunctionCall($0, $1, $2)) },
-          final: { DecimalSum.answer(FunctionCall($0), isLast: true) },
-          value: { DecimalSum.answer(FunctionCall($0), isLast: false) },
-          inverse: { DecimalSum.add(FunctionCall($0, $1, $2), isTaken: true) })),
+          step: { DecimalSum.add($0) }, inverse: { DecimalSum.add($0, isTaken: true) },
+          answer: DecimalSum.answer)),
     ]
   }
 
@@ -131,7 +129,7 @@ private final class DecimalSum {
   }
 
   /// A group without numbers has no sum.
-  static func answer(_ call: FunctionCall, isLast: Bool) {
+  static func answer(_ call: FunctionCall, _ isLast: Bool) {
     guard let group = call.knownGroup(isLast: isLast, as: DecimalSum.self), group.count > 0,
       !group.hasFailed
     else { return }

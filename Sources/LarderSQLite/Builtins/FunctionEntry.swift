@@ -1,20 +1,35 @@
 import CSQLite
 
-/// An SQL function to be registered: its name, the number of its arguments, SQLite's flags, and callbacks.
+/// An SQL function to be registered: its name, the number of its arguments, SQLite's flags, and what answers.
 struct FunctionEntry {
   private let name: String
   private let argumentCount: Int32
   private let flags: Int32
-  private let call: FunctionCall.Callback?
-  private let aggregate: Aggregate?
-  private let object: AnyObject?
+  private var call: FunctionCall.Callback?
+  /// The closure or the closures that answer; SQLite keeps it with the function.
+  private var object: AnyObject?
 
-  /// The callbacks of an aggregate; with `value` and `inverse` it is a window function, too.
-  struct Aggregate {
-    var step: FunctionCall.Callback
-    var final: FunctionCall.ResultCallback
-    var value: FunctionCall.ResultCallback?
-    var inverse: FunctionCall.Callback?
+  /// The closures of an aggregate; with an inverse it is a window function, too.
+  final class Aggregate {
+    let step: (FunctionCall) -> Void
+    /// Gives the result of a group; the last call for it says so.
+    let answer: (FunctionCall, _ isLast: Bool) -> Void
+    let inverse: ((FunctionCall) -> Void)?
+
+    init(
+      step: @escaping (FunctionCall) -> Void, inverse: ((FunctionCall) -> Void)?,
+      answer: @escaping (FunctionCall, Bool) -> Void
+    ) {
+      self.step = step
+      self.inverse = inverse
+      self.answer = answer
+    }
+  }
+
+  private final class Scalar {
+    let answer: (FunctionCall) -> Void
+
+    init(_ answer: @escaping (FunctionCall) -> Void) { self.answer = answer }
   }
 
   /// Functions of this library: equal arguments give equal results. A file can't call them.
@@ -23,37 +38,71 @@ struct FunctionEntry {
   /// They have to be harmless.
   static let harmlessFlags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS
 
-  /// - Parameters:
-  ///   - argumentCount: the number of arguments; -1 for any.
-  ///   - object: the object that calls get.
+  /// A function without a state, or none: registering it removes the one of that name.
+  ///
+  /// - Parameter argumentCount: the number of arguments; -1 for any.
   init(
-    _ name: String, _ argumentCount: Int32, flags: Int32 = ownFlags, object: AnyObject? = nil,
-    _ call: FunctionCall.Callback? = nil, aggregate: Aggregate? = nil
+    _ name: String, _ argumentCount: Int32, flags: Int32 = ownFlags,
+    _ call: FunctionCall.Callback? = nil
   ) {
     self.name = name
     self.argumentCount = argumentCount
     self.flags = flags
     self.call = call
-    self.aggregate = aggregate
-    self.object = object
+  }
+
+  init(
+    _ name: String, _ argumentCount: Int32, flags: Int32,
+    answer: @escaping (FunctionCall) -> Void
+  ) {
+    self.init(name, argumentCount, flags: flags) {
+      let call = FunctionCall($0, $1, $2)
+      call.object(as: Scalar.self)?.answer(call)
+    }
+    object = Scalar(answer)
+  }
+
+  init(
+    _ name: String, _ argumentCount: Int32, flags: Int32 = ownFlags, aggregate: Aggregate
+  ) {
+    self.init(name, argumentCount, flags: flags)
+    object = aggregate
   }
 
   var hasObject: Bool { object != nil }
 
-  /// Registers the function, or removes the one that has no callbacks; returns SQLite's code. SQLite owns the
-  /// object from now on and releases it, also if this fails.
+  /// Registers the function, and returns SQLite's code. SQLite owns the object from now on and releases it,
+  /// also if this fails.
   func register(on database: OpaquePointer) -> Int32 {
     let data = object.map { Unmanaged.passRetained($0).toOpaque() }
     let release: (@convention(c) (UnsafeMutableRawPointer?) -> Void)? =
       object == nil ? nil : { data in data.map { Unmanaged<AnyObject>.fromOpaque($0).release() } }
-    guard let aggregate, aggregate.inverse != nil else {
+    guard let aggregate = object as? Aggregate else {
       return sqlite3_create_function_v2(
-        database, name, argumentCount, flags, data, call, aggregate?.step, aggregate?.final,
-        release)
+        database, name, argumentCount, flags, data, call, nil, nil, release)
+    }
+    let step: FunctionCall.Callback = {
+      let call = FunctionCall($0, $1, $2)
+      call.object(as: Aggregate.self)?.step(call)
+    }
+    let final: FunctionCall.ResultCallback = {
+      let call = FunctionCall($0)
+      call.object(as: Aggregate.self)?.answer(call, true)
+    }
+    guard aggregate.inverse != nil else {
+      return sqlite3_create_function_v2(
+        database, name, argumentCount, flags, data, nil, step, final, release)
     }
     return sqlite3_create_window_function(
-      database, name, argumentCount, flags, data, aggregate.step, aggregate.final,
-      aggregate.value, aggregate.inverse, release)
+      database, name, argumentCount, flags, data, step, final,
+      {
+        let call = FunctionCall($0)
+        call.object(as: Aggregate.self)?.answer(call, false)
+      },
+      {
+        let call = FunctionCall($0, $1, $2)
+        call.object(as: Aggregate.self)?.inverse?(call)
+      }, release)
   }
 
   /// Registers the function on a connection that is being set up.

@@ -7,28 +7,23 @@ import CSQLite
 /// check it.
 ///
 /// A replaced function can't be called any more, so ``ReplacedFunctions`` does the work.
-final class GuardedFunctions {
-  private let functions = ReplacedFunctions()
-  private let deadlines: DeadlineHandler
-
-  private init(_ deadlines: DeadlineHandler) { self.deadlines = deadlines }
-
+enum GuardedFunctions {
   static func functions(_ deadlines: DeadlineHandler) -> [FunctionEntry] {
-    let calls = GuardedFunctions(deadlines)
+    let functions = ReplacedFunctions()
     // A function that the library doesn't have stays unknown.
     let isOlder = sqlite3_libversion_number() < 3_038_000
     return guarded.filter { $0.0 != "format" || !isOlder }.map { name, argumentCount, cost in
-      FunctionEntry(
-        name, argumentCount, flags: FunctionEntry.harmlessFlags,
-        object: GuardedFunction(name: name, cost: cost, calls: calls)
-      ) {
-        let call = FunctionCall($0, $1, $2)
-        call.object(as: GuardedFunction.self)?.answer(call)
+      FunctionEntry(name, argumentCount, flags: FunctionEntry.harmlessFlags) { call in
+        guard cost(call.arguments) <= largestCost else {
+          return call.fail("\(name) would take too long", .tooBig)
+        }
+        if deadlines.isOver() { return call.fail(.interrupt) }
+        functions.answer(call, name)
       }
     }
   }
 
-  fileprivate typealias Cost = @Sendable ([FunctionArgument]) -> Int
+  private typealias Cost = @Sendable ([FunctionArgument]) -> Int
 
   /// The names, the numbers of arguments, and about how many elementary steps a call takes. A
   /// billion steps take less than a second.
@@ -44,7 +39,7 @@ final class GuardedFunctions {
     ("hex", 1, { _ in 0 }), ("quote", 1, { _ in 0 }), ("lower", 1, { _ in 0 }),
     ("upper", 1, { _ in 0 }),
   ]
-  static let largestCost = 1 << 28
+  private static let largestCost = 1 << 28
 
   /// The largest number of times that a `%c` of a format repeats its character. Its precision says
   /// so, and no limit of SQLite's bounds it. If that is a `*`, it may be any number among the
@@ -80,29 +75,5 @@ final class GuardedFunctions {
     }
     // A character takes 5 ns.
     return largest * 8
-  }
-
-  fileprivate func answer(_ call: FunctionCall, _ name: String) {
-    if deadlines.isOver() { return call.fail(.interrupt) }
-    functions.answer(call, name)
-  }
-}
-
-private final class GuardedFunction {
-  private let name: String
-  private let cost: GuardedFunctions.Cost
-  private let calls: GuardedFunctions
-
-  init(name: String, cost: @escaping GuardedFunctions.Cost, calls: GuardedFunctions) {
-    self.name = name
-    self.cost = cost
-    self.calls = calls
-  }
-
-  func answer(_ call: FunctionCall) {
-    guard cost(call.arguments) <= GuardedFunctions.largestCost else {
-      return call.fail("\(name) would take too long", .tooBig)
-    }
-    calls.answer(call, name)
   }
 }

@@ -39,55 +39,42 @@ enum HarmlessFunctions {
       !(isOlder && name.hasPrefix("->")) && !(keepsGuards && name == "json_patch")
     }
     return known.map { name, count in
-      FunctionEntry(
-        name, count, flags: FunctionEntry.harmlessFlags, object: HarmlessFunction(name, functions)
-      ) {
-        let call = FunctionCall($0, $1, $2)
-        call.object(as: HarmlessFunction.self)?.answer(call)
+      FunctionEntry(name, count, flags: FunctionEntry.harmlessFlags) {
+        functions.answer($0, name)
       }
     }
       + groups.map { name, count in
-        FunctionEntry(
+        let group = JSONGroups(isArray: name == "json_group_array", functions)
+        return FunctionEntry(
           name, count, flags: FunctionEntry.harmlessFlags,
-          object: HarmlessFunction(name, functions),
-          aggregate: .init(
-            step: { HarmlessFunction.add(FunctionCall($0, $1, $2)) },
-            final: { HarmlessFunction.answerGroup(FunctionCall($0), isLast: true) },
-            value: { HarmlessFunction.answerGroup(FunctionCall($0), isLast: false) },
-            inverse: { HarmlessFunction.removeFirst(FunctionCall($0, $1, $2)) }))
+          aggregate: .init(step: group.add, inverse: group.removeFirst, answer: group.answer))
       }
   }
 }
 
-private final class HarmlessFunction {
-  private let name: String
+/// The arrays or objects that SQLite's JSON functions make of groups of rows.
+private struct JSONGroups {
+  private let isArray: Bool
   private let functions: ReplacedFunctions
 
-  init(_ name: String, _ functions: ReplacedFunctions) {
-    self.name = name
+  init(isArray: Bool, _ functions: ReplacedFunctions) {
+    self.isArray = isArray
     self.functions = functions
   }
-
-  func answer(_ call: FunctionCall) { functions.answer(call, name) }
-
-  // MARK: Groups
 
   /// The members of an array or object, as JSON without the brackets.
   private final class Group {
     var members: [String] = []
   }
 
-  private var isArray: Bool { name == "json_group_array" }
-
-  static func add(_ call: FunctionCall) {
-    guard let function = call.object(as: HarmlessFunction.self),
-      let group = call.group({ Group() }),
-      let value = function.member(call, call[call.count - 1], isName: false)
+  func add(_ call: FunctionCall) {
+    guard let group = call.group({ Group() }),
+      let value = member(call, call[call.count - 1], isName: false)
     else { return }
-    if function.isArray { return group.members.append(value) }
+    if isArray { return group.members.append(value) }
     // SQLite writes nothing for a name that is NULL.
     let name = call[0].isNull ? "" : nil
-    guard let name = name ?? function.member(call, call[0], isName: true) else { return }
+    guard let name = name ?? member(call, call[0], isName: true) else { return }
     group.members.append("\(name):\(value)")
   }
 
@@ -100,17 +87,16 @@ private final class HarmlessFunction {
     return member
   }
 
-  static func removeFirst(_ call: FunctionCall) {
+  func removeFirst(_ call: FunctionCall) {
     guard let group = call.knownGroup(isLast: false, as: Group.self), !group.members.isEmpty
     else { return }
     group.members.removeFirst()
   }
 
-  static func answerGroup(_ call: FunctionCall, isLast: Bool) {
-    guard let function = call.object(as: HarmlessFunction.self) else { return }
+  func answer(_ call: FunctionCall, isLast: Bool) {
     let group = call.knownGroup(isLast: isLast, as: Group.self)
     let members = (group?.members ?? []).joined(separator: ",")
-    call.setResult(function.isArray ? "[\(members)]" : "{\(members)}")
+    call.setResult(isArray ? "[\(members)]" : "{\(members)}")
     call.markAsJSON()
   }
 }

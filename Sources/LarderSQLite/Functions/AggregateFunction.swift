@@ -33,84 +33,43 @@ extension Database {
     final: @escaping @Sendable (State) throws -> (any DatabaseValueConvertible)?
   ) throws {
     _ = try connection.sqlite()
-    let aggregate = Aggregate(FunctionFormat(connection)) {
-      var state = initial
-      return Group {
-        try step(&state, $0)
-      } inverse: {
-        try inverse?(&state, $0)
-      } final: {
-        try final(state)
+    let signature = try FunctionSignature(
+      name, argumentCount, deterministic: deterministic, directOnly: directOnly)
+    let format = FunctionFormat(connection)
+    // Adds a row to a group, or removes one.
+    func change(_ call: FunctionCall, _ body: (inout State, [DatabaseValue]) throws -> Void) {
+      guard let group = call.group({ Group(initial) }) else { return }
+      var arguments: [DatabaseValue] = []
+      do {
+        arguments = try format.arguments(of: call)
+        try body(&group.state, arguments)
+      } catch {
+        group.hasFailed = true
+        format.setError(error, arguments: arguments, of: call)
+      }
+    }
+    let aggregate = FunctionEntry.Aggregate(
+      step: { change($0, step) },
+      inverse: inverse.map { inverse in { change($0, inverse) } }
+    ) { call, isLast in
+      let group = call.knownGroup(isLast: isLast, as: Group<State>.self)
+      guard group?.hasFailed != true else { return }
+      do {
+        try format.setResult(final(group?.state ?? initial), of: call)
+      } catch {
+        format.setError(error, of: call)
       }
     }
     try connection.register(
       FunctionEntry(
-        custom: name, argumentCount, deterministic: deterministic, directOnly: directOnly,
-        object: aggregate,
-        aggregate: .init(
-          step: { Aggregate.change(FunctionCall($0, $1, $2)) { try $0.step($1) } },
-          final: { Aggregate.answer(FunctionCall($0), isLast: true) },
-          value: { Aggregate.answer(FunctionCall($0), isLast: false) },
-          inverse: inverse == nil
-            ? nil : { Aggregate.change(FunctionCall($0, $1, $2)) { try $0.inverse($1) } })))
+        name, signature.argumentCount, flags: signature.flags, aggregate: aggregate))
   }
 }
 
-/// An aggregate function, with the type of its state erased.
-private final class Aggregate {
-  private let format: FunctionFormat
-  private let makeGroup: () -> Group
-
-  init(_ format: FunctionFormat, makeGroup: @escaping () -> Group) {
-    self.format = format
-    self.makeGroup = makeGroup
-  }
-
-  /// Adds a row to a group, or removes one.
-  static func change(
-    _ call: FunctionCall, _ body: (Group, [DatabaseValue]) throws -> Void
-  ) {
-    guard let aggregate = call.object(as: Aggregate.self),
-      let group = call.group(aggregate.makeGroup)
-    else { return }
-    var arguments: [DatabaseValue] = []
-    do {
-      arguments = try aggregate.format.arguments(of: call)
-      try body(group, arguments)
-    } catch {
-      group.hasFailed = true
-      aggregate.format.setError(error, arguments: arguments, of: call)
-    }
-  }
-
-  /// Sets the result of a group, or of a window's frame, after which the group continues. The last call
-  /// releases the group, also after an error.
-  static func answer(_ call: FunctionCall, isLast: Bool) {
-    guard let aggregate = call.object(as: Aggregate.self) else { return }
-    let group = call.knownGroup(isLast: isLast, as: Group.self)
-    guard group?.hasFailed != true else { return }
-    do {
-      try aggregate.format.setResult((group ?? aggregate.makeGroup()).final(), of: call)
-    } catch {
-      aggregate.format.setError(error, of: call)
-    }
-  }
-}
-
-/// The state of one group of rows, with its type erased by three closures.
-private final class Group {
-  let step: ([DatabaseValue]) throws -> Void
-  let inverse: ([DatabaseValue]) throws -> Void
-  let final: () throws -> (any DatabaseValueConvertible)?
+/// One group of rows of a custom aggregate.
+private final class Group<State> {
+  var state: State
   var hasFailed = false
 
-  init(
-    step: @escaping ([DatabaseValue]) throws -> Void,
-    inverse: @escaping ([DatabaseValue]) throws -> Void,
-    final: @escaping () throws -> (any DatabaseValueConvertible)?
-  ) {
-    self.step = step
-    self.inverse = inverse
-    self.final = final
-  }
+  init(_ state: State) { self.state = state }
 }

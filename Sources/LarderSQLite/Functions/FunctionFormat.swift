@@ -36,12 +36,13 @@ struct FunctionFormat {
   }
 }
 
-extension FunctionEntry {
-  /// A custom function. Throws for a name or a number of arguments that SQLite doesn't allow.
-  init(
-    custom name: String, _ argumentCount: Int?, deterministic: Bool, directOnly: Bool,
-    object: AnyObject? = nil, _ call: FunctionCall.Callback? = nil, aggregate: Aggregate? = nil
-  ) throws {
+/// The number of arguments and the flags of a custom function, as SQLite knows them.
+struct FunctionSignature {
+  let argumentCount: Int32
+  let flags: Int32
+
+  /// Throws for a name or a number of arguments that SQLite doesn't allow.
+  init(_ name: String, _ argumentCount: Int?, deterministic: Bool, directOnly: Bool) throws {
     guard !name.isEmpty, !name.utf8.contains(0), name.utf8.count <= 255 else {
       throw DatabaseError(
         .misuse, "a function's name needs 1 to 255 bytes, and none may be NUL")
@@ -50,10 +51,10 @@ extension FunctionEntry {
       throw DatabaseError(
         .misuse, "a function's argument count is from 0 to 127, or nil for any number")
     }
-    self.init(
-      name, argumentCount.map { Int32($0) } ?? -1,
-      flags: SQLITE_UTF8 | (deterministic ? SQLITE_DETERMINISTIC : 0)
-        | (directOnly ? SQLITE_DIRECTONLY : 0), object: object, call, aggregate: aggregate)
+    self.argumentCount = argumentCount.map { Int32($0) } ?? -1
+    flags =
+      SQLITE_UTF8 | (deterministic ? SQLITE_DETERMINISTIC : 0)
+      | (directOnly ? SQLITE_DIRECTONLY : 0)
   }
 }
 

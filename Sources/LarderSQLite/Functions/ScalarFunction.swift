@@ -31,16 +31,20 @@ extension Database {
     _ body: @escaping @Sendable ([DatabaseValue]) throws -> (any DatabaseValueConvertible)?
   ) throws {
     _ = try connection.sqlite()
-    let needsGuard = directOnly && !deterministic
-    let function = ScalarFunction(
-      FunctionFormat(connection), directOnly: needsGuard ? DirectOnlyGuard(name) : nil, body)
+    let signature = try FunctionSignature(
+      name, argumentCount, deterministic: deterministic, directOnly: directOnly)
+    let format = FunctionFormat(connection)
+    let directOnly = directOnly && !deterministic ? DirectOnlyGuard(name) : nil
     try connection.register(
-      FunctionEntry(
-        custom: name, argumentCount, deterministic: deterministic, directOnly: directOnly,
-        object: function
-      ) {
-        let call = FunctionCall($0, $1, $2)
-        call.object(as: ScalarFunction.self)?.answer(call)
+      FunctionEntry(name, signature.argumentCount, flags: signature.flags) { call in
+        var arguments: [DatabaseValue] = []
+        do {
+          try directOnly?.check(call.database)
+          arguments = try format.arguments(of: call)
+          try format.setResult(body(arguments), of: call)
+        } catch {
+          format.setError(error, arguments: arguments, of: call)
+        }
       })
   }
 
@@ -50,34 +54,10 @@ extension Database {
   /// ``createFunction(_:argumentCount:deterministic:directOnly:_:)``.
   public func removeFunction(_ name: String, argumentCount: Int? = nil) throws {
     _ = try connection.sqlite()
+    let signature = try FunctionSignature(
+      name, argumentCount, deterministic: false, directOnly: false)
     try connection.register(
-      FunctionEntry(custom: name, argumentCount, deterministic: false, directOnly: false))
+      FunctionEntry(name, signature.argumentCount, flags: signature.flags))
     if argumentCount == nil { try connection.removeTables(name) }
-  }
-}
-
-private final class ScalarFunction {
-  private let format: FunctionFormat
-  private let directOnly: DirectOnlyGuard?
-  private let body: ([DatabaseValue]) throws -> (any DatabaseValueConvertible)?
-
-  init(
-    _ format: FunctionFormat, directOnly: DirectOnlyGuard?,
-    _ body: @escaping ([DatabaseValue]) throws -> (any DatabaseValueConvertible)?
-  ) {
-    self.format = format
-    self.directOnly = directOnly
-    self.body = body
-  }
-
-  func answer(_ call: FunctionCall) {
-    var arguments: [DatabaseValue] = []
-    do {
-      try directOnly?.check(call.database)
-      arguments = try format.arguments(of: call)
-      try format.setResult(body(arguments), of: call)
-    } catch {
-      format.setError(error, arguments: arguments, of: call)
-    }
   }
 }
