@@ -76,9 +76,7 @@ final class JSONPlan {
   }
 
   private func findInLast(_ text: JSONScanner) throws -> Range<Int>? {
-    if let last, last.text.withUnsafeBufferPointer({ $0.isSame(as: text.bytes) }) {
-      return last.found
-    }
+    if let last, text.isSame(as: last.text) { return last.found }
     count = nil
     let found = try text.find(steps)
     last = (Array(text.bytes), found)

@@ -39,7 +39,7 @@ extension Database {
       FunctionEntry(name, signature.argumentCount, flags: signature.flags) { call in
         var arguments: [DatabaseValue] = []
         do {
-          try directOnly?.check(call.database)
+          try directOnly?.check(call)
           arguments = try format.arguments(of: call)
           try format.setResult(body(arguments), of: call)
         } catch {

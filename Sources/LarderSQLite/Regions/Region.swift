@@ -20,7 +20,7 @@ struct Region: Equatable, Sendable {
     }
 
     func hash(into hasher: inout Hasher) {
-      table.withBytes { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+      table.withBytes { $0.hash(into: &hasher) }
     }
   }
 

@@ -4,7 +4,7 @@ import Glibc
 ///
 /// `@unchecked Sendable` is sound because the memory is never written again, and is freed with the object.
 package final class TextBytes: @unchecked Sendable {
-  package let bytes: UnsafeBufferPointer<UInt8>
+  package let bytes: LentBytes
   /// The number of the declared table that has this name; 0 for other text.
   package let tableNumber: Int
 
@@ -42,7 +42,7 @@ package struct TextWriter {
     word.withUTF8Buffer { append($0) }
   }
 
-  package mutating func append(_ bytes: UnsafeBufferPointer<UInt8>) {
+  package mutating func append(_ bytes: LentBytes) {
     guard let source = bytes.baseAddress else { return }
     guard bytes.count <= end - next else {
       missing += bytes.count
@@ -80,7 +80,7 @@ package struct TextWriter {
   @inline(__always)
   static func withBytes<T>(
     _ write: (inout TextWriter) -> Void,
-    _ body: (UnsafeBufferPointer<UInt8>, TextWriter) throws -> T
+    _ body: (LentBytes, TextWriter) throws -> T
   ) rethrows -> T {
     // A temporary allocation of this size is still on the stack.
     var capacity = 1024

@@ -61,11 +61,11 @@ final class StatementCache {
   ///   - number: the ``FixedSQL`` number for finding it again, or 0.
   ///   - compile: compiles the statement. Its argument says whether the cache will keep the statement.
   func take(
-    _ sql: UnsafeBufferPointer<UInt8>, _ number: Int,
+    _ sql: LentBytes, _ number: Int,
     _ compile: (_ isKept: Bool) throws -> PreparedStatement
   ) rethrows -> PreparedStatement {
     var hasher = Hasher()
-    hasher.combine(bytes: UnsafeRawBufferPointer(sql))
+    sql.hash(into: &hasher)
     let hash = hasher.finalize()
     let known = byHash[hash]
     if let known, known.isIdle, known.sql.hasBytes(sql) {

@@ -106,6 +106,10 @@ public struct ColumnReader {
     return try body(UnsafeRawBufferPointer(start: bytes, count: count))
   }
 
+  /// A copy of the bytes of a blob or of text.
+  @inlinable
+  func bytes() throws -> [UInt8] { try withUnsafeBytes { [UInt8]($0) } }
+
   /// Throws if text has an unpaired surrogate. SQLite's conversion would make another character of it and
   /// what follows.
   @usableFromInline

@@ -46,7 +46,7 @@ extension DatabaseValue: DatabaseValueConvertible {
     case .integer: self = .integer(column.integer)
     case .real: self = .real(column.real)
     case .text: self = .text(try column.text())
-    case .blob: self = .blob(try column.withUnsafeBytes { [UInt8]($0) })
+    case .blob: self = .blob(try column.bytes())
     }
   }
 

@@ -44,7 +44,7 @@ struct FunctionCall {
 
   func setResult(_ value: FunctionArgument) { sqlite3_result_value(context, value.value) }
 
-  func setResult(text bytes: UnsafeBufferPointer<UInt8>) {
+  func setResult(text bytes: LentBytes) {
     // A nil pointer would turn an empty text into NULL.
     guard let start = bytes.baseAddress else { return larder_result_text(context, "", 0) }
     larder_result_text(context, start, UInt64(bytes.count))
@@ -156,20 +156,20 @@ struct FunctionArgument {
   var real: Double { sqlite3_value_double(value) }
 
   /// The bytes of a text in UTF-8; nil for NULL, and if memory is short.
-  var text: UnsafeBufferPointer<UInt8>? {
+  var text: LentBytes? {
     // Text first, then bytes: the first call may convert from UTF-16, which changes the length.
     guard let start = sqlite3_value_text(value) else { return nil }
-    return UnsafeBufferPointer(start: start, count: byteCount)
+    return LentBytes(start: start, count: byteCount)
   }
 
   /// The text, repaired if it isn't UTF-8; empty for NULL, and if memory is short.
   var string: String { text.map { String(decoding: $0, as: UTF8.self) } ?? "" }
 
   /// The bytes of a blob; nil if memory is short.
-  var blob: UnsafeBufferPointer<UInt8>? {
+  var blob: LentBytes? {
     let start = sqlite3_value_blob(value)?.assumingMemoryBound(to: UInt8.self)
     let count = byteCount
-    return start != nil || count == 0 ? UnsafeBufferPointer(start: start, count: count) : nil
+    return start != nil || count == 0 ? LentBytes(start: start, count: count) : nil
   }
 
   var byteCount: Int { Int(sqlite3_value_bytes(value)) }

@@ -25,21 +25,28 @@ package struct JSONScanner {
     var start: Int { name?.lowerBound ?? value.lowerBound }
   }
 
-  let bytes: UnsafeBufferPointer<UInt8>
+  let bytes: LentBytes
   private var position: Int
 
-  package init(_ bytes: UnsafeBufferPointer<UInt8>, at position: Int = 0) {
+  package init(_ bytes: LentBytes, at position: Int = 0) {
     self.bytes = bytes
     self.position = position
   }
 
   /// A scanner of the text of an argument, to which SQLite converts other values; of none for NULL.
   init(of argument: FunctionArgument) {
-    self.init(argument.text ?? UnsafeBufferPointer(start: nil, count: 0))
+    self.init(argument.text ?? .none)
   }
 
+  /// Calls a closure with a scanner of these bytes.
+  static func scanning<T>(_ bytes: [UInt8], _ body: (JSONScanner) throws -> T) rethrows -> T {
+    try bytes.withUnsafeBufferPointer { try body(JSONScanner($0)) }
+  }
+
+  func isSame(as text: [UInt8]) -> Bool { text.withUnsafeBufferPointer { bytes.isSame(as: $0) } }
+
   /// The range of the only value of the whole text.
-  package static func value(of bytes: UnsafeBufferPointer<UInt8>) throws(Malformed) -> Range<Int> {
+  package static func value(of bytes: LentBytes) throws(Malformed) -> Range<Int> {
     try JSONScanner(bytes).find([]) ?? 0..<0
   }
 
@@ -119,8 +126,8 @@ package struct JSONScanner {
     return scanner.position
   }
 
-  func part(_ range: Range<Int>) -> UnsafeBufferPointer<UInt8> {
-    UnsafeBufferPointer(rebasing: bytes[range])
+  func part(_ range: Range<Int>) -> LentBytes {
+    LentBytes(rebasing: bytes[range])
   }
 
   /// The text in a range, as it is written.

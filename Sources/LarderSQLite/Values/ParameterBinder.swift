@@ -47,7 +47,7 @@ public struct ParameterBinder {
 
   /// Binds a copy of these UTF-8 bytes as text. Throws as ``ParameterBinder`` says.
   @inlinable
-  package func bind(text: UnsafeBufferPointer<UInt8>) throws {
+  package func bind(text: LentBytes) throws {
     if arena.isEngine { return try bindInEngine(text) }
     try check(arena.bindText(text, at: index))
   }
@@ -81,7 +81,7 @@ public struct ParameterBinder {
   }
 
   @usableFromInline
-  func bindInEngine(_ text: UnsafeBufferPointer<UInt8>) throws {
+  func bindInEngine(_ text: LentBytes) throws {
     try bindInEngine(EngineValue(.text, UnsafeRawBufferPointer(text)))
   }
 
@@ -250,7 +250,7 @@ package final class BindingArena {
   }
 
   @inlinable
-  func bindText(_ text: UnsafeBufferPointer<UInt8>, at index: Int32) -> Int32 {
+  func bindText(_ text: LentBytes, at index: Int32) -> Int32 {
     if let copy = keep(UnsafeRawBufferPointer(text)) {
       return larder_bind_text_static(statement, index, copy, UInt64(text.count))
     }

@@ -65,7 +65,7 @@ extension Array: DatabaseValueConvertible where Element == UInt8 {
     guard column.isStored(as: SQLITE_BLOB) else {
       throw column.unexpected(for: [UInt8].self)
     }
-    self = try column.withUnsafeBytes { [UInt8]($0) }
+    self = try column.bytes()
   }
 }
 

@@ -26,12 +26,12 @@ extension String {
   }
 
   @inlinable @inline(__always)
-  package func withBytes<T>(_ body: (UnsafeBufferPointer<UInt8>) throws -> T) rethrows -> T {
+  package func withBytes<T>(_ body: (LentBytes) throws -> T) rethrows -> T {
     if let result = try utf8.withContiguousStorageIfAvailable(body) { return result }
     return try Array(utf8).withUnsafeBufferPointer(body)
   }
 
-  package func hasBytes(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+  package func hasBytes(_ bytes: LentBytes) -> Bool {
     withBytes { $0.isSame(as: bytes) }
   }
 
@@ -54,7 +54,14 @@ extension String {
   }
 }
 
-extension UnsafeBufferPointer<UInt8> {
+/// The bytes of a text, mostly in UTF-8, that their owner lends for one call: nobody else keeps or frees them.
+@usableFromInline package typealias LentBytes = UnsafeBufferPointer<UInt8>
+
+extension LentBytes {
+  static var none: Self { Self(start: nil, count: 0) }
+
+  func hash(into hasher: inout Hasher) { hasher.combine(bytes: UnsafeRawBufferPointer(self)) }
+
   @inline(__always)
   func isSame(as other: Self) -> Bool {
     guard count == other.count, let start = baseAddress, let other = other.baseAddress
