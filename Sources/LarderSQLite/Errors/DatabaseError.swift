@@ -63,6 +63,7 @@ public struct DatabaseError: Error, Hashable, Sendable {
   /// The longest text that an error keeps, in bytes. Errors may be kept for long, and be written to logs.
   static let longestText = 10_000
 
+  /// Cuts a text that is too long.
   static func cut(_ text: String) -> String {
     guard text.utf8.count > longestText else { return text }
     // A cut isn't made inside of a character.
@@ -75,6 +76,7 @@ public struct DatabaseError: Error, Hashable, Sendable {
     self.init(code, message, engine: "SQLite")
   }
 
+  /// Names the engine in an error that names none yet.
   static func naming(_ engine: String, in error: any Error) -> any Error {
     guard var known = error as? DatabaseError, known.namedEngine == nil else { return error }
     known.namedEngine = engine

@@ -99,6 +99,7 @@ struct EngineTableReader {
     }
   }
 
+  /// The foreign keys, and their definitions as SQL.
   func foreignKeys() throws -> (keys: [ForeignKeySchema], definitions: [String]) {
     var keys: [ForeignKeySchema] = []
     var definitions: [String] = []
@@ -152,6 +153,7 @@ struct EngineTableReader {
 }
 
 extension TableSchema {
+  /// Writes the CREATE TABLE anew, from the columns and constraints.
   package mutating func writeStatement() {
     sql = Self.statement(name, columns.map(\.sql) + constraints)
   }
