@@ -1,10 +1,9 @@
 import CSQLite
 
-/// Guards for some of SQLite's own functions, on connections to files from elsewhere. Functions
-/// whose time grows with the product of their arguments' lengths, or with a number among them,
-/// refuse arguments that would keep one call busy for more than a moment. Others are costly only by
-/// many calls in a row or in one expression, between which SQLite doesn't check the deadline: they
-/// check it.
+/// Guards for some of SQLite's own functions, on connections to files from elsewhere. Functions whose time
+/// grows with the product of their arguments' lengths, or with a number among them, refuse arguments that
+/// would keep one call busy for more than a moment. Others are costly only by many calls in a row or in one
+/// expression, between which SQLite doesn't check the deadline: they check it.
 ///
 /// A replaced function can't be called any more, so ``ReplacedFunctions`` does the work.
 enum GuardedFunctions {
@@ -41,9 +40,8 @@ enum GuardedFunctions {
   ]
   private static let largestCost = 1 << 28
 
-  /// The largest number of times that a `%c` of a format repeats its character. Its precision says
-  /// so, and no limit of SQLite's bounds it. If that is a `*`, it may be any number among the
-  /// arguments.
+  /// The largest number of times that a `%c` of a format repeats its character. Its precision says so, and no
+  /// limit of SQLite's bounds it. If that is a `*`, it may be any number among the arguments.
   private static func repeatedCharacters(_ arguments: [FunctionArgument]) -> Int {
     // SQLite reads the format to its first NUL.
     guard var rest = arguments.first?.text?.prefix(while: { $0 != 0 }) else { return 0 }

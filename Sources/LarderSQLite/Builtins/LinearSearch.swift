@@ -32,9 +32,8 @@ enum LinearSearch {
       let text = areBlobs ? text.blob : text.text
     else { return nil }
     guard let first = needle.first else { return 1 }
-    // SQLite compares at the beginning, and where characters begin. A needle that begins inside of
-    // a character is found nowhere else than at the beginning, any other never inside of a
-    // character.
+    // SQLite compares at the beginning, and where characters begin. A needle that begins inside of a
+    // character is found nowhere else than at the beginning, any other never inside of a character.
     if !areBlobs, isInside(first) { return text.starts(with: needle) ? 1 : 0 }
     guard let offset = text.offset(of: needle) else { return 0 }
     guard !areBlobs, offset > 0 else { return offset + 1 }

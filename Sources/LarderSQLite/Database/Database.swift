@@ -254,10 +254,9 @@ public final class Database {
     }
   }
 
-  /// The statement cache's counters so far, for the statements of records and queries and those of SQL
-  /// alike: look-ups that found a compiled statement, look-ups that had to compile one, statements dropped
-  /// to make room, and statements in the cache now. Those that begin and end scopes' transactions don't
-  /// count.
+  /// The statement cache's counters so far, for the statements of records and queries and those of SQL alike:
+  /// look-ups that found a compiled statement, look-ups that had to compile one, statements dropped to make
+  /// room, and statements in the cache now. Those that begin and end scopes' transactions don't count.
   public var statementCacheStatistics: (hits: Int, misses: Int, evictions: Int, count: Int) {
     cache.statistics
   }

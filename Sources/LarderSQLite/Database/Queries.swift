@@ -28,9 +28,8 @@ extension Database {
   /// let count = try db.value("SELECT count(*) FROM city", as: Int.self)
   /// ```
   ///
-  /// NULL throws ``ConversionError`` unless the type is an Optional: with `as: Int?.self` it is
-  /// `.some(nil)`, and "no row" stays nil. Throws as ``executeQuery(_:_:)`` does, too, and what SQLite
-  /// reports.
+  /// NULL throws ``ConversionError`` unless the type is an Optional: with `as: Int?.self` it is `.some(nil)`,
+  /// and "no row" stays nil. Throws as ``executeQuery(_:_:)`` does, too, and what SQLite reports.
   @inlinable
   public func value<T: DatabaseValueConvertible>(
     _ sql: SQL, _ arguments: (any DatabaseValueConvertible)?..., as type: T.Type = T.self

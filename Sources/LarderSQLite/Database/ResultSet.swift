@@ -31,8 +31,7 @@ public final class ResultSet {
     case beforeFirst, onRow, ended, failed, closed
   }
 
-  /// Begins an execution of a bound statement. The result set keeps the statement until it gives it
-  /// back.
+  /// Begins an execution of a bound statement. The result set keeps the statement until it gives it back.
   init(_ database: Database, _ statement: PreparedStatement) throws {
     self.database = database
     self.statement = statement
@@ -90,8 +89,7 @@ public final class ResultSet {
     return try statement.step()
   }
 
-  /// Ends the query and releases its locks. Reading throws from now on. Closing again does
-  /// nothing.
+  /// Ends the query and releases its locks. Reading throws from now on. Closing again does nothing.
   public func close() {
     // If a function that the query calls closes it, it ends with an error when that returns.
     if statement.execution == execution, statement.closesLater() { return }

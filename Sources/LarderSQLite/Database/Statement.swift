@@ -203,8 +203,7 @@ extension Statement: ColumnAccess {
       .range, "no column at index \(index): there are \(prepared.columnCount)", sql: sql)
   }
 
-  /// Calls a closure while nothing can close the statement or advance it. Throws what the closure
-  /// throws.
+  /// Calls a closure while nothing can close the statement or advance it. Throws what the closure throws.
   @_documentation(visibility: internal)
   public func whileReading<T>(_ body: () throws -> T) throws -> T {
     defer { closeIfAsked() }

@@ -1,8 +1,7 @@
 // Statements that write: executeUpdate, and batches of SQL.
 
 extension Database {
-  /// Runs a statement to its end and returns the number of rows that it inserted, changed or
-  /// deleted.
+  /// Runs a statement to its end and returns the number of rows that it inserted, changed or deleted.
   ///
   /// ```swift
   /// try db.executeUpdate("UPDATE city SET population = ? WHERE name = ?", 709_037, "Oslo")

@@ -31,8 +31,7 @@ public struct ConstraintViolation: Hashable, Sendable {
   public let table: String?
   /// The columns in the constraint's order, if SQLite names them.
   public let columns: [String]
-  /// The name of a check constraint (its expression if it has no name), or of a unique index on
-  /// expressions.
+  /// The name of a check constraint (its expression if it has no name), or of a unique index on expressions.
   public let name: String?
 
   package init(kind: Kind, table: String?, columns: [String], name: String?) {

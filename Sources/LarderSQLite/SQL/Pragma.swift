@@ -12,8 +12,7 @@ final class Pragma {
   /// The text that follows the name, without quotes; nil if there is none.
   let argument: String?
   let isExplained: Bool
-  /// The statement with a name that SQLite doesn't know, of the same length: an unknown PRAGMA does
-  /// nothing.
+  /// The statement with a name that SQLite doesn't know, of the same length: an unknown PRAGMA does nothing.
   let blanked: SQLText
 
   /// Reads the tokens after the word PRAGMA, in the statement that begins at a position; nil if there

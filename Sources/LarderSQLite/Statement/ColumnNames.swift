@@ -2,8 +2,7 @@
 @usableFromInline
 package final class ColumnNames {
   package let names: [String]
-  /// The names again; empty if two are the same in any case, so that every look-up is a full
-  /// search.
+  /// The names again; empty if two are the same in any case, so that every look-up is a full search.
   @usableFromInline let unique: [String]
   /// The column expected next: rows are mostly read in the same order, column after column.
   @exclusivity(unchecked) @usableFromInline var next = 0
@@ -28,8 +27,7 @@ package final class ColumnNames {
     return index
   }
 
-  /// The position of a column by its name in any case. Throws if no column has that name, or more
-  /// than one.
+  /// The position of a column by its name in any case. Throws if no column has that name, or more than one.
   package func index(of name: String, sql: String) throws -> Int {
     if let index = expected(name) { return index }
     let bytes = Array(name.utf8)

@@ -19,9 +19,8 @@ extension Connection {
     return statement
   }
 
-  /// Compiles the first statement of a text from a position in bytes on. Returns it, or nil if there
-  /// is none before the end of the text, with the position after it. It has no effect before it
-  /// runs.
+  /// Compiles the first statement of a text from a position in bytes on. Returns it, or nil if there is none
+  /// before the end of the text, with the position after it. It has no effect before it runs.
   ///
   /// - Parameter sql: the text that the statement reports as its own; nil for its part of the text.
   func prepareFirst(

@@ -2,9 +2,8 @@ import CSQLite
 
 /// A prepared statement: its handle in SQLite, its execution, and notes of the cache and the schema checks.
 ///
-/// It has one user at a time. A user remembers the number of its execution; once the statement is
-/// reset or finalized, the number has changed, and a user of the old one gets an error instead of
-/// somebody else's row.
+/// It has one user at a time. A user remembers the number of its execution; once the statement is reset or
+/// finalized, the number has changed, and a user of the old one gets an error instead of somebody else's row.
 ///
 /// The unsafe pointer is sound: it is nil from the moment the statement is finalized, which happens
 /// at the latest when the database is closed.
@@ -48,8 +47,7 @@ package final class PreparedStatement {
   /// The number of closures that are reading the current row's bytes.
   @exclusivity(unchecked) private var readingDepth = 0
 
-  /// The number of columns, correct once the statement has taken a step: a schema change may alter it
-  /// before.
+  /// The number of columns, correct once the statement has taken a step: a schema change may alter it before.
   @exclusivity(unchecked) @usableFromInline var columnCount: Int
   @exclusivity(unchecked) var names: ColumnNames?
   /// The number of SQLite's recompilations, as of the last check.

@@ -19,8 +19,7 @@ final class StatementCache {
   }
   @exclusivity(unchecked) private var figures = (hits: 0, misses: 0, evictions: 0)
   @exclusivity(unchecked) private var statements: [PreparedStatement] = []
-  /// The statements by the hashes of their texts. If two texts have the same hash, the second one isn't
-  /// kept.
+  /// The statements by the hashes of their texts. If two texts have the same hash, the second one isn't kept.
   @exclusivity(unchecked) private var byHash: [Int: PreparedStatement] = [:]
   /// Statements of ``FixedSQL``, each at its number modulo the size. A statement whose place was taken
   /// is found by its text, and takes the place back.

@@ -18,8 +18,7 @@ import FoundationEssentials
 public enum DateFormat: UInt8, Hashable, Sendable {
   /// A real number of seconds since 1970: the default. Exact to a quarter of a microsecond.
   case secondsSince1970
-  /// An integer number of milliseconds since 1970, up to 278,000 years from then; rounds to the
-  /// nearest.
+  /// An integer number of milliseconds since 1970, up to 278,000 years from then; rounds to the nearest.
   case unixMilliseconds
   /// The Julian day as a real number: days since noon in Greenwich on November 24, 4714 B.C. Exact to about
   /// 40 microseconds.
