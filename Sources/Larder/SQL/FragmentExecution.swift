@@ -93,7 +93,7 @@ struct TableCollector: SQLWriter {
   }
 
   mutating func append(word: StaticString) {}
-  mutating func append(_ bytes: UnsafeBufferPointer<UInt8>) {}
+  mutating func append(_ bytes: LentBytes) {}
   mutating func append(_ text: String) {}
   mutating func append(value: any DatabaseValueConvertible) {}
   mutating func append(sql: SQL) {}

@@ -12,7 +12,7 @@ protocol SQLWriter {
   func rewritten(_ fragment: SQLFragment) -> SQLFragment?
   mutating func append(word: StaticString)
   /// Text in UTF-8.
-  mutating func append(_ bytes: UnsafeBufferPointer<UInt8>)
+  mutating func append(_ bytes: LentBytes)
   mutating func append(_ text: String)
   /// A placeholder, and the value for it.
   mutating func append(value: any DatabaseValueConvertible) throws(Failure)
@@ -121,7 +121,7 @@ extension ArgumentWriter: SQLWriter {
   typealias Failure = any Error
 
   mutating func append(word: StaticString) {}
-  mutating func append(_ bytes: UnsafeBufferPointer<UInt8>) {}
+  mutating func append(_ bytes: LentBytes) {}
   mutating func append(_ text: String) {}
   mutating func append(value: any DatabaseValueConvertible) throws(any Error) {
     try append(value)
@@ -146,7 +146,7 @@ struct SQLCollector: SQLWriter {
   }
 
   mutating func append(word: StaticString) { text.append(word: word) }
-  mutating func append(_ bytes: UnsafeBufferPointer<UInt8>) { text.append(bytes) }
+  mutating func append(_ bytes: LentBytes) { text.append(bytes) }
   mutating func append(_ string: String) { text.append(string) }
 
   @inline(__always)
@@ -256,7 +256,7 @@ struct DialectWriter: SQLWriter {
   func rewritten(_ fragment: SQLFragment) -> SQLFragment? { ownDialect.rewrite(fragment) }
 
   mutating func append(word: StaticString) { text.append(word: word) }
-  mutating func append(_ bytes: UnsafeBufferPointer<UInt8>) { text.append(bytes) }
+  mutating func append(_ bytes: LentBytes) { text.append(bytes) }
   mutating func append(_ string: String) { text.append(string) }
 
   mutating func append(value: any DatabaseValueConvertible) {

@@ -2,7 +2,6 @@ import CSQLite
 
 /// The failure to report to SQLite when a custom function has thrown.
 struct FunctionFailure {
-  /// The error's own code; nil if it has none.
   let code: ResultCode?
   let message: String
 

@@ -5,10 +5,6 @@ import CSQLite
 ///
 /// They are replaced by functions that are marked as harmless and call them; only on connections whose schema
 /// needs it, because the detour takes longer.
-///
-/// The unsafe pointers are sound: SQLite owns the objects behind its functions, and releases them when the
-/// connection is closed; arguments are valid for one call, and no copy outlives it. The room that SQLite
-/// keeps for a group holds a ``Group`` that it owns.
 enum HarmlessFunctions {
   /// The functions by name and number of arguments, as in SQLite: another number would be another function.
   private static let scalars: [(String, Int32)] = [
@@ -35,139 +31,73 @@ enum HarmlessFunctions {
   }
 
   /// - Parameter keepsGuards: whether the functions of ``GuardedFunctions`` stay in place.
-  static func install(on handle: OpaquePointer, keepsGuards: Bool) throws {
+  static func functions(keepsGuards: Bool) -> [FunctionEntry] {
     let functions = ReplacedFunctions()
-    let flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS
-    let release: @convention(c) (UnsafeMutableRawPointer?) -> Void = { data in
-      data.map { Unmanaged<HarmlessFunction>.fromOpaque($0).release() }
-    }
-    func add(
-      _ name: String, _ count: Int32, _ install: (UnsafeMutableRawPointer) -> Int32
-    ) throws {
-      // SQLite owns the function from here on and releases it, also when the call fails.
-      let function = Unmanaged.passRetained(HarmlessFunction(name, functions)).toOpaque()
-      let code = install(function)
-      guard code == SQLITE_OK else {
-        throw DatabaseError(ResultCode(rawValue: code), String(cString: sqlite3_errmsg(handle)))
-      }
-    }
     // A function that the library doesn't have stays unknown.
     let isOlder = sqlite3_libversion_number() < 3_038_000
-    for (name, count) in scalars
-    where !(isOlder && name.hasPrefix("->")) && !(keepsGuards && name == "json_patch") {
-      try add(name, count) { data in
-        sqlite3_create_function_v2(
-          handle, name, count, flags, data,
-          { HarmlessFunction.of($0)?.call($0, $1, $2) }, nil, nil, release)
+    let known = scalars.filter { name, _ in
+      !(isOlder && name.hasPrefix("->")) && !(keepsGuards && name == "json_patch")
+    }
+    return known.map { name, count in
+      FunctionEntry(name, count, flags: FunctionEntry.harmlessFlags) {
+        functions.answer($0, name)
       }
     }
-    for (name, count) in groups {
-      try add(name, count) { data in
-        sqlite3_create_window_function(
-          handle, name, count, flags, data,
-          { HarmlessFunction.of($0)?.add($0, $1, $2) },
-          { HarmlessFunction.of($0)?.giveResult($0, isLast: true) },
-          { HarmlessFunction.of($0)?.giveResult($0, isLast: false) },
-          { context, _, _ in HarmlessFunction.of(context)?.removeFirst(context) }, release)
+      + groups.map { name, count in
+        let group = JSONGroups(isArray: name == "json_group_array", functions)
+        return FunctionEntry(
+          name, count, flags: FunctionEntry.harmlessFlags,
+          aggregate: .init(step: group.add, inverse: group.removeFirst, answer: group.answer))
       }
-    }
   }
 }
 
-/// One of the harmless functions.
-private final class HarmlessFunction {
-  private let name: String
+/// The arrays or objects that SQLite's JSON functions make of groups of rows.
+private struct JSONGroups {
+  private let isArray: Bool
   private let functions: ReplacedFunctions
 
-  init(_ name: String, _ functions: ReplacedFunctions) {
-    self.name = name
+  init(isArray: Bool, _ functions: ReplacedFunctions) {
+    self.isArray = isArray
     self.functions = functions
   }
-
-  static func of(_ context: OpaquePointer?) -> HarmlessFunction? {
-    sqlite3_user_data(context).map {
-      Unmanaged<HarmlessFunction>.fromOpaque($0).takeUnretainedValue()
-    }
-  }
-
-  func call(
-    _ context: OpaquePointer?, _ count: Int32, _ values: UnsafeMutablePointer<OpaquePointer?>?
-  ) {
-    functions.call(
-      name, context, Array(UnsafeBufferPointer(start: values, count: Int(count))))
-  }
-
-  // MARK: Groups
 
   /// The members of an array or object, as JSON without the brackets.
   private final class Group {
     var members: [String] = []
   }
 
-  private var isArray: Bool { name == "json_group_array" }
-
-  private func room(
-    _ context: OpaquePointer?, create: Bool
-  ) -> UnsafeMutablePointer<UnsafeRawPointer?>? {
-    let size = create ? Int32(MemoryLayout<UnsafeRawPointer?>.size) : 0
-    return sqlite3_aggregate_context(context, size)?
-      .assumingMemoryBound(to: UnsafeRawPointer?.self)
-  }
-
-  func add(
-    _ context: OpaquePointer?, _ count: Int32, _ values: UnsafeMutablePointer<OpaquePointer?>?
-  ) {
-    guard let room = room(context, create: true) else {
-      sqlite3_result_error_nomem(context)
-      return
-    }
-    let group: Group
-    if let pointer = room.pointee {
-      group = Unmanaged<Group>.fromOpaque(pointer).takeUnretainedValue()
-    } else {
-      group = Group()
-      room.pointee = UnsafeRawPointer(Unmanaged.passRetained(group).toOpaque())
-    }
-    let arguments = Array(UnsafeBufferPointer(start: values, count: Int(count)))
-    guard let value = member(context, arguments.last ?? nil, isName: false) else { return }
+  func add(_ call: FunctionCall) {
+    guard let group = call.group({ Group() }),
+      let value = member(call, call[call.count - 1], isName: false)
+    else { return }
     if isArray { return group.members.append(value) }
     // SQLite writes nothing for a name that is NULL.
-    let name = sqlite3_value_type(arguments[0]) == SQLITE_NULL ? "" : nil
-    guard let name = name ?? member(context, arguments[0], isName: true) else { return }
+    let name = call[0].isNull ? "" : nil
+    guard let name = name ?? member(call, call[0], isName: true) else { return }
     group.members.append("\(name):\(value)")
   }
 
   /// The JSON of a value inside an array; nil if the value has none.
-  private func member(
-    _ context: OpaquePointer?, _ value: OpaquePointer?, isName: Bool
-  ) -> String? {
+  private func member(_ call: FunctionCall, _ value: FunctionArgument, isName: Bool) -> String? {
     var member: String?
-    functions.evaluate("json_array", context, [value], asText: isName) { result in
-      guard let bytes = sqlite3_value_text(result) else { return }
-      let text = UnsafeBufferPointer(start: bytes, count: Int(sqlite3_value_bytes(result)))
-      member = String(decoding: text.dropFirst().dropLast(), as: UTF8.self)
+    functions.evaluate("json_array", call, [value], asText: isName) { result in
+      member = result.text.map { String(decoding: $0.dropFirst().dropLast(), as: UTF8.self) }
     }
     return member
   }
 
-  func removeFirst(_ context: OpaquePointer?) {
-    guard let pointer = room(context, create: false)?.pointee else { return }
-    let group = Unmanaged<Group>.fromOpaque(pointer).takeUnretainedValue()
-    if !group.members.isEmpty { group.members.removeFirst() }
+  func removeFirst(_ call: FunctionCall) {
+    guard let group = call.knownGroup(isLast: false, as: Group.self), !group.members.isEmpty
+    else { return }
+    group.members.removeFirst()
   }
 
-  /// - Parameter isLast: whether this is the last call for the group.
-  func giveResult(_ context: OpaquePointer?, isLast: Bool) {
-    let room = room(context, create: false)
-    let group = room?.pointee.map { pointer in
-      let group = Unmanaged<Group>.fromOpaque(pointer)
-      return isLast ? group.takeRetainedValue() : group.takeUnretainedValue()
-    }
-    if isLast { room?.pointee = nil }
+  func answer(_ call: FunctionCall, isLast: Bool) {
+    let group = call.knownGroup(isLast: isLast, as: Group.self)
     let members = (group?.members ?? []).joined(separator: ",")
-    var text = isArray ? "[\(members)]" : "{\(members)}"
-    text.withUTF8 { larder_result_text(context, $0.baseAddress, UInt64($0.count)) }
-    sqlite3_result_subtype(context, UInt32(UInt8(ascii: "J")))
+    call.setResult(isArray ? "[\(members)]" : "{\(members)}")
+    call.markAsJSON()
   }
 }
 
@@ -181,8 +111,9 @@ extension Connection {
       HarmlessFunctions.contains(name)
     else { return false }
     let isGuarded = larder_db_config_value(handle, SQLITE_DBCONFIG_ENABLE_VIEW) == 0
-    hasHarmlessFunctions =
-      (try? HarmlessFunctions.install(on: handle, keepsGuards: isGuarded)) != nil
+    hasHarmlessFunctions = HarmlessFunctions.functions(keepsGuards: isGuarded).allSatisfy {
+      $0.register(on: handle) == SQLITE_OK
+    }
     return hasHarmlessFunctions
   }
 

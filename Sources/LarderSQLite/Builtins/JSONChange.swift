@@ -2,20 +2,15 @@ import FoundationEssentials
 
 /// A change of JSON at one path. The text is JSON as a whole, and so is the new value.
 struct JSONChange {
-  /// Thrown for a change that can't be made.
-  struct Refusal: Error {
-    let message: String
-  }
-
   /// The sign before the path of an insertion, which leaves an existing value as it is.
   static let insertion = UInt8(ascii: "?")
 
   private let scanner: JSONScanner
   private let path: [JSONScanner.Step]
-  private let value: UnsafeBufferPointer<UInt8>?
+  private let value: JSONScanner?
 
   /// - Parameter value: the new value; nil to remove the present one.
-  init(_ scanner: JSONScanner, _ path: [JSONScanner.Step], _ value: UnsafeBufferPointer<UInt8>?) {
+  init(_ scanner: JSONScanner, _ path: [JSONScanner.Step], _ value: JSONScanner?) {
     self.scanner = scanner
     self.path = path
     self.value = value
@@ -29,12 +24,12 @@ struct JSONChange {
     for (depth, step) in path.enumerated() {
       if value == nil, depth == path.count - 1 { return try without(step, at: start) }
       guard let next = try scanner.start(of: step, at: start) else {
-        return try value.map { try added($0, path[depth...], at: start) }
+        return try value.map { try added($0.bytes, path[depth...], at: start) }
       }
       start = next
     }
     guard let value, !isInsertion else { return nil }
-    return replaced(try scanner.value(at: start), by: value)
+    return replaced(try scanner.value(at: start), by: value.bytes)
   }
 
   private func replaced(_ range: Range<Int>, by bytes: some Collection<UInt8>) -> [UInt8] {
@@ -52,8 +47,7 @@ struct JSONChange {
     guard let first = members.first, let last = members.last else { return nil }
     let kept = members.indices.filter { index in
       switch step {
-      case .name(let name):
-        members[index].name.map { !scanner.isText(name, in: $0) } ?? true
+      case .name(let name): members[index].name.map { !scanner.isText(name, in: $0) } ?? true
       case .element(let element):
         first.name != nil || index != (element < 0 ? members.count + element : element)
       }
@@ -71,7 +65,7 @@ struct JSONChange {
   /// The text with a value where there was none: missing objects on the path are made, and an element can be
   /// added behind the last one.
   private func added(
-    _ value: UnsafeBufferPointer<UInt8>, _ steps: ArraySlice<JSONScanner.Step>, at start: Int
+    _ value: some Collection<UInt8>, _ steps: ArraySlice<JSONScanner.Step>, at start: Int
   ) throws -> [UInt8] {
     let container = try scanner.value(at: start)
     let type = JSONType(scanner.bytes[start])
@@ -104,7 +98,7 @@ struct JSONChange {
     return replaced(end..<end, by: (isEmpty ? [] : [UInt8(ascii: ",")]) + new)
   }
 
-  private func refusal(_ reason: String) -> Refusal {
+  private func refusal(_ reason: String) -> JSONRefusal {
     let steps = path.map { step in
       switch step {
       case .name(let name): String(decoding: name, as: UTF8.self).quotedJSON
@@ -112,6 +106,6 @@ struct JSONChange {
       }
     }
     let place = "[\(steps.joined(separator: ","))]"
-    return Refusal(message: "nothing can be set at \(place) in JSON: \(reason)")
+    return JSONRefusal("nothing can be set at \(place) in JSON: \(reason)")
   }
 }

@@ -1,6 +1,3 @@
-import CSQLite
-import FoundationEssentials
-
 // The arguments of the functions for JSON: a path and a kind; and the types of JSON's values.
 
 /// The kinds of values that `larder_json` returns, in the words of its third argument.
@@ -34,19 +31,16 @@ final class JSONPlan {
   /// The number of elements in the last result, once they were counted.
   var count: Int64?
 
-  init(_ path: UnsafeBufferPointer<UInt8>, _ kind: UnsafeBufferPointer<UInt8>) throws {
-    let scanner = JSONScanner(path)
-    _ = try JSONScanner.value(of: path)
-    steps = try scanner.members(at: 0).map { member in
-      if path[member.value.lowerBound] == UInt8(ascii: "\"") {
-        return .name(scanner.text(in: member.value) ?? [])
+  private init(_ path: JSONScanner, _ kind: String) throws {
+    try path.checkWhole()
+    steps = try path.members(at: 0).map { member in
+      if path.bytes[member.value.lowerBound] == UInt8(ascii: "\"") {
+        return .name(path.text(in: member.value) ?? [])
       }
-      guard let index = Int(String(decoding: path[member.value], as: UTF8.self)) else {
-        throw JSONScanner.Malformed()
-      }
+      guard let index = Int(path.source(member.value)) else { throw JSONScanner.Malformed() }
       return .element(index)
     }
-    self.kind = JSONKind(rawValue: String(decoding: kind, as: UTF8.self))
+    self.kind = JSONKind(rawValue: kind)
   }
 
   /// Calls a closure with the plan of a call. The plan is made for the call's first row.
@@ -54,21 +48,17 @@ final class JSONPlan {
   /// - Parameter argument: the position of the path among the call's arguments.
   @inline(__always)
   static func with<Result>(
-    _ context: OpaquePointer?, _ values: UnsafeMutablePointer<OpaquePointer?>?, hasKind: Bool,
-    argument: Int = 1, _ body: (JSONPlan) throws -> Result
+    _ call: FunctionCall, hasKind: Bool, argument: Int = 1, _ body: (JSONPlan) throws -> Result
   ) throws -> Result {
-    if let known = sqlite3_get_auxdata(context, Int32(argument)) {
-      return try Unmanaged<JSONPlan>.fromOpaque(known)._withUnsafeGuaranteedRef { try body($0) }
-    }
-    let none = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
-    var path = JSONCall.bytes(values?[argument])
-    if path.first == JSONChange.insertion { path = UnsafeBufferPointer(rebasing: path.dropFirst()) }
-    let plan = try JSONPlan(path, hasKind ? JSONCall.bytes(values?[2]) : none)
-    // SQLite releases the plan with the statement, or at once.
-    sqlite3_set_auxdata(context, Int32(argument), Unmanaged.passRetained(plan).toOpaque()) { plan in
-      plan.map { Unmanaged<JSONPlan>.fromOpaque($0).release() }
-    }
-    return try body(plan)
+    try call.withKept(
+      argument,
+      {
+        var path = JSONScanner(of: call[argument])
+        if path.bytes.first == JSONChange.insertion {
+          path = JSONScanner(path.part(1..<path.bytes.count))
+        }
+        return try JSONPlan(path, hasKind ? call[2].string : "")
+      }, body)
   }
 
   // MARK: The last text
@@ -76,26 +66,20 @@ final class JSONPlan {
   /// The size from which a text is kept, so that a row that is joined with its own elements reads it once.
   private static let keptSize = 1_024
 
-  /// The range of the value that the path leads to; nil if there is none.
   @inline(__always)
-  func find(in text: UnsafeBufferPointer<UInt8>) throws -> Range<Int>? {
-    guard text.count >= Self.keptSize else {
+  func find(in text: JSONScanner) throws -> Range<Int>? {
+    guard text.bytes.count >= Self.keptSize else {
       count = nil
-      return try JSONScanner.find(steps, in: text)
+      return try text.find(steps)
     }
     return try findInLast(text)
   }
 
-  private func findInLast(_ text: UnsafeBufferPointer<UInt8>) throws -> Range<Int>? {
-    if let last, last.text.count == text.count, let start = text.baseAddress {
-      let isSame = last.text.withUnsafeBytes { known in
-        known.baseAddress.map { memcmp($0, start, text.count) == 0 } ?? false
-      }
-      if isSame { return last.found }
-    }
+  private func findInLast(_ text: JSONScanner) throws -> Range<Int>? {
+    if let last, text.isSame(as: last.text) { return last.found }
     count = nil
-    let found = try JSONScanner.find(steps, in: text)
-    last = (Array(text), found)
+    let found = try text.find(steps)
+    last = (Array(text.bytes), found)
     return found
   }
 }

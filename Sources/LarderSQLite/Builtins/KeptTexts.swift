@@ -3,28 +3,19 @@ import CSQLite
 /// `larder_kept(x, rule, name)`, which wraps expressions that are assigned to columns with numeric
 /// or real affinity. It returns `x` as it is, and fails if the column would store another value:
 /// SQLite makes numbers of texts that look like them, and keeps 15 digits of a real number.
-///
-/// The unsafe pointers are sound: SQLite makes them for one call, and no copy outlives it.
 enum KeptTexts {
-  /// Adds the function to a connection, before it has read its schema. A file can't call it.
-  static func install(on handle: OpaquePointer) throws {
-    try FunctionEntry("larder_kept", 3) { context, _, values in
-      guard let values, let value = values[0] else { return }
-      let rule = TextConversion(rawValue: Int(sqlite3_value_int64(values[1])))
-      if sqlite3_value_type(value) == SQLITE_TEXT, rule.changes(KeptTexts.text(value)) {
-        let problem = rule.problem(of: KeptTexts.text(values[2]))
-        sqlite3_result_error(context, problem, -1)
-        sqlite3_result_error_code(context, ResultCode.constraintDatatype.rawValue)
-      } else {
-        sqlite3_result_value(context, value)
+  static var functions: [FunctionEntry] {
+    [
+      FunctionEntry("larder_kept", 3) {
+        let call = FunctionCall($0, $1, $2)
+        let rule = TextConversion(rawValue: Int(call[1].integer))
+        if call[0].type == SQLITE_TEXT, rule.changes(call[0].string) {
+          call.fail(rule.problem(of: call[2].string))
+        } else {
+          call.setResult(call[0])
+        }
       }
-    }.install(on: handle)
-  }
-
-  private static func text(_ value: OpaquePointer?) -> String {
-    guard let bytes = sqlite3_value_text(value) else { return "" }
-    let count = Int(sqlite3_value_bytes(value))
-    return String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)
+    ]
   }
 }
 

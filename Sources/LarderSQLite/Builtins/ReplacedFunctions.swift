@@ -3,62 +3,45 @@ import CSQLite
 /// Calls SQLite's own functions for those that have replaced them on a connection. They run on another
 /// connection, in memory, which the first call opens.
 ///
-/// The unsafe pointers are sound: arguments are valid for one call, and no copy outlives it; statements are
-/// finalized with the object, before their connection is closed.
+/// The unsafe pointers are sound: statements are finalized with the object, before their connection is closed.
 final class ReplacedFunctions {
   private var handle: OpaquePointer?
   private var statements: [String: OpaquePointer] = [:]
-
-  /// The subtype of results of SQLite's JSON functions, so that a nested one isn't taken for a text.
-  private static let json = UInt32(UInt8(ascii: "J"))
 
   deinit {
     for statement in statements.values { sqlite3_finalize(statement) }
     sqlite3_close_v2(handle)
   }
 
-  /// Calls the function of this name, and gives its result to the call that has the context.
-  func call(_ name: String, _ context: OpaquePointer?, _ arguments: [OpaquePointer?]) {
-    evaluate(name, context, arguments) { result in
-      sqlite3_result_value(context, result)
-      let mark = sqlite3_value_subtype(result)
-      if mark != 0 { sqlite3_result_subtype(context, mark) }
+  func answer(_ call: FunctionCall, _ name: String) {
+    evaluate(name, call, call.arguments) { result in
+      call.setResult(result)
+      if result.isJSON { call.markAsJSON() }
     }
   }
 
-  /// Calls the function of this name, and a closure with its result. An error is given to the call that has
-  /// the context instead.
+  /// Calls the function of this name, and a closure with its result. If it fails, so does the call that is
+  /// given.
   ///
   /// - Parameter asText: whether the arguments are taken as texts, whatever they are.
   func evaluate(
-    _ name: String, _ context: OpaquePointer?, _ arguments: [OpaquePointer?], asText: Bool = false,
-    _ body: (OpaquePointer?) -> Void
+    _ name: String, _ call: FunctionCall, _ arguments: [FunctionArgument], asText: Bool = false,
+    _ body: (FunctionArgument) -> Void
   ) {
-    let parameters = arguments.map { value in
-      if asText { return "CAST(? AS TEXT)" }
-      return sqlite3_value_subtype(value) == Self.json ? "json(?)" : "?"
-    }
+    let parameters = arguments.map { asText ? "CAST(? AS TEXT)" : $0.isJSON ? "json(?)" : "?" }
     let sql = "SELECT \(name.quotedIdentifier)(\(parameters.joined(separator: ",")))"
-    guard let statement = statement(sql, like: sqlite3_context_db_handle(context)) else {
-      sqlite3_result_error_nomem(context)
-      return
-    }
+    guard let statement = statement(sql, like: call.database) else { return call.failForMemory() }
     defer {
       sqlite3_reset(statement)
       sqlite3_clear_bindings(statement)
     }
-    for (index, value) in arguments.enumerated() {
-      let code = sqlite3_bind_value(statement, Int32(index + 1), value)
-      guard code == SQLITE_OK else {
-        sqlite3_result_error_code(context, code)
-        return
-      }
+    for (index, argument) in arguments.enumerated() {
+      let code = sqlite3_bind_value(statement, Int32(index + 1), argument.value)
+      guard code == SQLITE_OK else { return call.fail(ResultCode(rawValue: code)) }
     }
     switch sqlite3_step(statement) {
-    case SQLITE_ROW: body(sqlite3_column_value(statement, 0))
-    case let code:
-      sqlite3_result_error(context, sqlite3_errmsg(handle), -1)
-      sqlite3_result_error_code(context, code)
+    case SQLITE_ROW: body(FunctionArgument(value: sqlite3_column_value(statement, 0)))
+    case let code: call.fail(String(cString: sqlite3_errmsg(handle)), ResultCode(rawValue: code))
     }
   }
 
@@ -72,8 +55,7 @@ final class ReplacedFunctions {
     }
     if let statement = statements[sql] { return statement }
     var statement: OpaquePointer?
-    sqlite3_prepare_v3(
-      handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &statement, nil)
+    sqlite3_prepare_v3(handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &statement, nil)
     statements[sql] = statement
     return statement
   }

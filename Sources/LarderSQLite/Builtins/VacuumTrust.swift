@@ -39,7 +39,6 @@ extension PreparedStatement {
 }
 
 extension Connection {
-  /// A function that SQLite doesn't mark as harmless.
   fileprivate struct UnmarkedFunction {
     let name: String
     /// Whether it is one of SQLite's own that is harmless all the same.
@@ -88,23 +87,12 @@ extension Connection {
 
   private static let operators = Set(["like", "glob", "regexp", "match"].map(\.foldedName))
 
-  /// The rows of one of the library's own queries, as texts.
   private func rows(_ sql: String) throws -> [[String?]] {
-    let (code, statement, _) = try compileFirst(of: SQLText(sql))
-    defer { sqlite3_finalize(statement) }
+    let (code, handle, _) = try compileFirst(of: SQLText(sql))
+    let statement = OwnStatement(handle, code)
     var rows: [[String?]] = []
-    var result = code
-    if code == SQLITE_OK {
-      result = sqlite3_step(statement)
-      while result == SQLITE_ROW {
-        rows.append(
-          (0..<sqlite3_column_count(statement)).map { column in
-            sqlite3_column_text(statement, column).map { String(cString: $0) }
-          })
-        result = sqlite3_step(statement)
-      }
-    }
-    guard result == SQLITE_DONE else { throw error(result) }
+    while statement.next() { rows.append((0..<statement.columnCount).map { statement[$0] }) }
+    guard statement.code == SQLITE_DONE else { throw error(statement.code) }
     return rows
   }
 }

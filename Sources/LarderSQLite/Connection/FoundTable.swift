@@ -98,23 +98,18 @@ package struct FoundColumn: Sendable {
 
 /// Reads a connection's schema by statements of its own, which aren't reported, and pass any authorizer.
 ///
-/// The unsafe pointers are sound: the handle is open as long as this is used, and each statement is finalized
-/// in the call that makes it.
+/// The unsafe pointer is sound: the handle is open as long as this is used.
 struct SchemaLook {
   let handle: OpaquePointer
 
   /// What a closure makes of a statement's rows, without nil.
-  func rows<T>(_ sql: String, _ body: (SchemaRow) -> T?) throws -> [T] {
-    var statement: OpaquePointer?
-    defer { sqlite3_finalize(statement) }
+  func rows<T>(_ sql: String, _ body: (OwnStatement) -> T?) throws -> [T] {
+    let statement = OwnStatement(sql, on: handle)
     var found: [T] = []
-    var code = sqlite3_prepare_v2(handle, sql, -1, &statement, nil)
-    if code == SQLITE_OK { code = sqlite3_step(statement) }
-    while code == SQLITE_ROW {
-      if let value = body(SchemaRow(statement: statement)) { found.append(value) }
-      code = sqlite3_step(statement)
+    while statement.next() {
+      if let value = body(statement) { found.append(value) }
     }
-    guard code == SQLITE_DONE else { throw LookFailure(code: code, sql: sql) }
+    guard statement.code == SQLITE_DONE else { throw LookFailure(code: statement.code, sql: sql) }
     return found
   }
 
@@ -123,12 +118,23 @@ struct SchemaLook {
     sqlite3_table_column_metadata(handle, nil, table, column, nil, nil, nil, nil, nil) == SQLITE_OK
   }
 
+  /// The declared type and the collation of a table's column; nil if a table, not a view, has no such column.
+  func declaration(
+    of column: String, in table: String
+  ) -> (type: String?, collation: String)? {
+    var type: UnsafePointer<CChar>?
+    var collation: UnsafePointer<CChar>?
+    guard
+      sqlite3_table_column_metadata(handle, nil, table, column, &type, &collation, nil, nil, nil)
+        == SQLITE_OK
+    else { return nil }
+    // Both strings belong to the schema, which the next statement may read anew.
+    return (type.map { String(cString: $0) }, collation.map { String(cString: $0) } ?? "BINARY")
+  }
+
   /// The collation of a table's column.
   func collation(of column: String, in table: String) -> String {
-    var collation: UnsafePointer<CChar>?
-    let code = sqlite3_table_column_metadata(
-      handle, nil, table, column, nil, &collation, nil, nil, nil)
-    return code == SQLITE_OK ? collation.map { String(cString: $0) } ?? "BINARY" : "BINARY"
+    declaration(of: column, in: table)?.collation ?? "BINARY"
   }
 
   func isStrict(_ table: String) throws -> Bool {
@@ -146,7 +152,7 @@ struct SchemaLook {
   }
 
   /// A value from the table list, for the table that a name means.
-  private func listed<T>(_ table: String, _ value: (SchemaRow) -> T) throws -> T? {
+  private func listed<T>(_ table: String, _ value: (OwnStatement) -> T) throws -> T? {
     let found = try rows("PRAGMA table_list(\(table.quotedIdentifier))") { row in
       (isTemporary: row.text(0) == "temp", value: value(row))
     }
@@ -186,22 +192,6 @@ struct SchemaLook {
   func attachedDatabases() throws -> [String] {
     try rows("PRAGMA database_list") { $0.integer(0) > 1 ? $0.text(1) : nil }
   }
-}
-
-/// A row of a statement on the schema.
-struct SchemaRow {
-  fileprivate let statement: OpaquePointer?
-
-  /// The text of a column. Bytes that aren't UTF-8 are replaced.
-  func text(_ column: Int32) -> String {
-    guard let bytes = sqlite3_column_text(statement, column) else { return "" }
-    let count = Int(sqlite3_column_bytes(statement, column))
-    return String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)
-  }
-
-  func integer(_ column: Int32) -> Int { Int(sqlite3_column_int64(statement, column)) }
-
-  func isNull(_ column: Int32) -> Bool { sqlite3_column_type(statement, column) == SQLITE_NULL }
 }
 
 /// The failure of a statement on the schema, with SQLite's code.

@@ -11,8 +11,8 @@ extension Database {
   /// its scope has ended, and the attached databases would stay for every later scope.
   package func detachingAfterwards<T>(_ body: () throws -> T) throws -> T {
     if engine != nil { return try body() }
-    let handle = try connection.sqlite()
-    let before = attachedNames(handle)
+    _ = try connection.sqlite()
+    let before = attachedNames()
     do {
       let result = try body()
       try detach(except: before)
@@ -24,22 +24,17 @@ extension Database {
   }
 
   /// The names of the attached databases; nil if an authorizer forbids the query.
-  private func attachedNames(_ handle: OpaquePointer) -> Set<String>? {
-    var statement: OpaquePointer?
-    defer { sqlite3_finalize(statement) }
+  private func attachedNames() -> Set<String>? {
     let sql = "SELECT name FROM pragma_database_list WHERE seq > 1"
-    guard sqlite3_prepare_v2(handle, sql, -1, &statement, nil) == SQLITE_OK else { return nil }
+    let statement = OwnStatement(sql, on: connection.handle)
+    guard statement.code == SQLITE_OK else { return nil }
     var names: Set<String> = []
-    while sqlite3_step(statement) == SQLITE_ROW {
-      if let name = sqlite3_column_text(statement, 0) { names.insert(String(cString: name)) }
-    }
+    while statement.next() { names.insert(statement.text(0)) }
     return names
   }
 
   private func detach(except kept: Set<String>?) throws {
-    guard let kept, let handle = connection.handle, let names = attachedNames(handle) else {
-      return
-    }
+    guard let kept, let handle = connection.handle, let names = attachedNames() else { return }
     for name in names.subtracting(kept) {
       let sql = "DETACH \(name.quotedIdentifier)"
       let code = sqlite3_exec(handle, sql, nil, nil, nil)

@@ -122,8 +122,7 @@ public final class Blob {
     connection.callDepth -= 1
     guard code != SQLITE_OK else { return }
     throw connection.error(code) {
-      code & 0xff == SQLITE_ABORT
-        ? "the row has changed or was deleted: open the blob again" : nil
+      code & 0xff == SQLITE_ABORT ? "the row has changed or was deleted: open the blob again" : nil
     }
   }
 }
@@ -173,8 +172,7 @@ extension Database {
   /// outside of a transaction, `ResultCode.authorization` if ``authorizer`` doesn't allow it, and
   /// ``UnsupportedByEngine`` if the engine isn't SQLite.
   public func openBlob(
-    _ table: String, column: String, row: Int64, database: String = "main",
-    isWritable: Bool = false
+    _ table: String, column: String, row: Int64, database: String = "main", isWritable: Bool = false
   ) throws -> Blob {
     let handle = try connection.sqlite()
     guard ![table, column, database].contains(where: { $0.utf8.contains(0) }) else {

@@ -12,7 +12,6 @@ final class BufferedRows {
   private var values: [OpaquePointer?] = []
   private(set) var rowCount = 0
 
-  /// Runs the statement to its end.
   init(of statement: PreparedStatement) throws {
     format = statement.arena.format
     while try statement.step() {
@@ -37,8 +36,7 @@ final class BufferedRows {
     guard names.names.indices.contains(column) else {
       throw DatabaseError(.range, "no column at index \(column): there are \(names.names.count)")
     }
-    return ColumnReader(
-      value: values[row * names.names.count + column], format: format)
+    return ColumnReader(value: values[row * names.names.count + column], format: format)
   }
 }
 

@@ -48,9 +48,7 @@ extension ColumnAccess {
   @inlinable @inline(__always)
   public func get<T: DatabaseValueConvertible>(
     _ name: String, as type: T.Type = T.self
-  ) throws -> T {
-    try get(at: columnIndex(named: name), as: type)
-  }
+  ) throws -> T { try get(at: columnIndex(named: name), as: type) }
 
   /// The value of a column as SQLite stores it. Throws as ``get(at:as:)`` does.
   public subscript(index: Int) -> DatabaseValue {

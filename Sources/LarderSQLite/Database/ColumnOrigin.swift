@@ -49,37 +49,23 @@ extension PreparedStatement {
       throw OptionalFunctions.missing("column metadata (SQLITE_ENABLE_COLUMN_METADATA)")
     }
     return (0..<columnCount).map { index in
-      functions.origin(of: handle, Int32(truncatingIfNeeded: index))
+      let names = functions.compactMap { function in
+        function(handle, Int32(truncatingIfNeeded: index)).map { String(cString: $0) }
+      }
+      guard names.count == 3 else { return nil }
+      return ColumnOrigin(database: names[0], table: names[1], column: names[2])
     }
   }
 }
 
 /// The functions that SQLite has only if it was built with column metadata.
-private struct OriginFunctions {
+private enum OriginFunctions {
   typealias Name = @convention(c) (OpaquePointer?, Int32) -> UnsafePointer<CChar>?
 
-  let database: Name
-  let table: Name
-  let column: Name
-
-  static let found = OriginFunctions(OptionalFunctions())
-
-  init?(_ functions: OptionalFunctions) {
-    guard let database = functions.function("_column_database_name", as: Name.self),
-      let table = functions.function("_column_table_name", as: Name.self),
-      let column = functions.function("_column_origin_name", as: Name.self)
-    else { return nil }
-    self.database = database
-    self.table = table
-    self.column = column
-  }
-
-  func origin(of statement: OpaquePointer?, _ index: Int32) -> ColumnOrigin? {
-    guard let database = database(statement, index), let table = table(statement, index),
-      let column = column(statement, index)
-    else { return nil }
-    return ColumnOrigin(
-      database: String(cString: database), table: String(cString: table),
-      column: String(cString: column))
-  }
+  static let found: [Name]? = {
+    let functions = ["database", "table", "origin"].compactMap {
+      OptionalFunctions().function("_column_\($0)_name", as: Name.self)
+    }
+    return functions.count == 3 ? functions : nil
+  }()
 }

@@ -94,9 +94,8 @@ public struct Configuration: Sendable {
   /// records and queries count like those of SQL written by hand. Only the few that begin and end
   /// scopes' transactions are kept in addition.
   ///
-  /// While there is room, every statement is kept. In a full cache, a statement that runs for the
-  /// second time within a while replaces the least recently used one; SQL that never repeats is not
-  /// kept.
+  /// While there is room, every statement is kept. In a full cache, a statement that runs for the second time
+  /// within a while replaces the least recently used one; SQL that never repeats is not kept.
   public var statementCacheCapacity = 128
   /// How long a statement may run before it throws `ResultCode.interrupt`; nil for no limit. SQLite
   /// stops between its steps only: a single call of a function isn't interrupted.
@@ -150,8 +149,7 @@ public struct Configuration: Sendable {
   /// [application_id](https://www.sqlite.org/pragma.html#pragma_application_id).
   public var expectedApplicationID: Int32?
   /// Whether deleted content is overwritten with zeros in the file; nil for the default of SQLite's build.
-  /// See
-  /// [secure_delete](https://www.sqlite.org/pragma.html#pragma_secure_delete).
+  /// See [secure_delete](https://www.sqlite.org/pragma.html#pragma_secure_delete).
   public var secureDelete: Bool?
   /// Whether closing gathers statistics that the query planner lacks, as ``Database/optimize()`` does. In a
   /// queue or pool, the writing connection does it.

@@ -13,7 +13,6 @@ extension Database {
     try with(SQLITE_DBCONFIG_LEGACY_ALTER_TABLE, set: 1, body)
   }
 
-  /// Whether foreign keys are enforced; false when the database is closed.
   package var enforcesForeignKeys: Bool {
     connection.usableHandle.map { larder_db_config_value($0, SQLITE_DBCONFIG_ENABLE_FKEY) == 1 }
       ?? false

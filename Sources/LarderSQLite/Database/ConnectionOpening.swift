@@ -82,8 +82,7 @@ enum ConnectionOpening {
   ) throws {
     sqlite3_extended_result_codes(handle, 1)
     larder_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1)
-    larder_db_config(
-      handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, configuration.trustsSchema ? 1 : 0)
+    larder_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, configuration.trustsSchema ? 1 : 0)
     let hasQuotedStrings: Int32 = configuration.allowsDoubleQuotedStrings ? 1 : 0
     larder_db_config(handle, SQLITE_DBCONFIG_DQS_DML, hasQuotedStrings)
     larder_db_config(handle, SQLITE_DBCONFIG_DQS_DDL, hasQuotedStrings)
@@ -97,22 +96,20 @@ enum ConnectionOpening {
     for (limit, value) in configuration.limits {
       sqlite3_limit(handle, limit.rawValue, Int32(clamping: max(0, value)))
     }
-    try LinearSearch.install(on: handle)
-    try CheckedNumbers.install(on: handle)
-    try KeptTexts.install(on: handle)
-    try DecimalFunctions.install(on: handle)
+    var functions =
+      LinearSearch.functions + CheckedNumbers.functions + KeptTexts.functions
+      + DecimalFunctions.functions + JSONFunctions.functions
+    if configuration.profile == .untrustedFile {
+      functions += GuardedFunctions.functions(deadlines)
+    }
+    for function in functions { try function.install(on: handle) }
     try FTS5.install(
       on: handle,
       trustsTables: !configuration.trustsSchema && configuration.profile != .untrustedFile)
-    try JSONFunctions.install(on: handle)
-    if configuration.profile == .untrustedFile {
-      try GuardedFunctions.install(on: handle, deadlines)
-    }
   }
 }
 
 extension Reporting {
-  /// The log and the trace of a configuration.
   init(_ configuration: Configuration) {
     self.init(
       log: configuration.log, trace: configuration.trace,
@@ -122,7 +119,6 @@ extension Reporting {
 }
 
 extension Database {
-  /// Verifies the file and applies the configuration.
   func setUp(_ configuration: Configuration) throws {
     // An untrusted file can make SQLite compute for long in few steps.
     if configuration.profile == .untrustedFile { connection.deadlines.interval = 25 }
@@ -149,9 +145,7 @@ extension Database {
     if configuration.profile == .untrustedFile {
       try executeUpdate("PRAGMA mmap_size = 0")
       let result = try value("PRAGMA quick_check(1)", as: String.self)
-      guard result == "ok" else {
-        throw Self.checkError(result ?? "no answer")
-      }
+      guard result == "ok" else { throw Self.checkError(result ?? "no answer") }
     }
     try readEncoding()
   }
@@ -175,8 +169,7 @@ extension Database {
     let number = finding.split(separator: "error code=").dropFirst().last
     let code = ResultCode(rawValue: number.flatMap { Int32($0.prefix(while: \.isNumber)) } ?? 0)
     let isUnread = [.ioError, .noMemory].contains(code.primary)
-    return DatabaseError(
-      isUnread ? code : .corrupt, "the file fails SQLite's check: \(finding)")
+    return DatabaseError(isUnread ? code : .corrupt, "the file fails SQLite's check: \(finding)")
   }
 
   private func applySettings(_ configuration: Configuration) throws {

@@ -35,7 +35,6 @@ public final class Database {
   var sharesSyncs = false
   /// The path that the database was opened with: nil for one in memory, empty for a temporary file.
   public let path: String?
-  /// The configuration that the database was opened with.
   package let configuration: Configuration
 
   /// Opens a database and verifies that it is one.
@@ -146,10 +145,7 @@ public final class Database {
       || connection.isAccessible && connection.restrictions.contains(.writing)
   }
 
-  /// Whether SQLite has a transaction open.
-  var hasTransaction: Bool {
-    connection.isAccessible && connection.hasTransaction
-  }
+  var hasTransaction: Bool { connection.isAccessible && connection.hasTransaction }
 
   /// Whether the database can only be read; false when it is closed.
   public var isReadOnly: Bool {
@@ -258,10 +254,9 @@ public final class Database {
     }
   }
 
-  /// The statement cache's counters so far, for the statements of records and queries and those of SQL
-  /// alike: look-ups that found a compiled statement, look-ups that had to compile one, statements dropped
-  /// to make room, and statements in the cache now. Those that begin and end scopes' transactions don't
-  /// count.
+  /// The statement cache's counters so far, for the statements of records and queries and those of SQL alike:
+  /// look-ups that found a compiled statement, look-ups that had to compile one, statements dropped to make
+  /// room, and statements in the cache now. Those that begin and end scopes' transactions don't count.
   public var statementCacheStatistics: (hits: Int, misses: Int, evictions: Int, count: Int) {
     cache.statistics
   }

@@ -31,7 +31,6 @@ extension SQLPiece {
   /// The text, with a name in double quotes put into backquotes.
   fileprivate var withoutDoubleQuotes: String {
     guard kind == .quoted, text.utf8.first == UInt8(ascii: "\""), let name else { return text }
-    return
-      "`\(name.split(separator: "`", omittingEmptySubsequences: false).joined(separator: "``"))`"
+    return name.quoted(by: UInt8(ascii: "`"))
   }
 }

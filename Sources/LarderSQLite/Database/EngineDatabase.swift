@@ -1,7 +1,6 @@
 // A database with another engine than SQLite behind it.
 
 extension Connection {
-  /// Compiles a statement with another engine.
   func prepare(_ sql: String, by engine: any EngineConnection) throws -> PreparedStatement {
     try check()
     let kind = StatementKind(of: try SQLText(sql), from: 0)
@@ -106,7 +105,6 @@ extension Database {
   /// The engine's name, as in errors: `SQLite` or `PostgreSQL`.
   public var engineName: String { engine?.name ?? "SQLite" }
 
-  /// The other engine's connection; nil for SQLite.
   package var engine: (any EngineConnection)? { connection.engine }
 
   /// The other engine's catalog; nil for SQLite.

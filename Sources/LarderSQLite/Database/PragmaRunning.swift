@@ -69,9 +69,7 @@ extension Connection {
     _ text: String, _ sql: String
   ) throws -> OpaquePointer { try compile(try SQLText(text), sql) }
 
-  private func compile(
-    _ text: SQLText, _ sql: String
-  ) throws -> OpaquePointer {
+  private func compile(_ text: SQLText, _ sql: String) throws -> OpaquePointer {
     let (code, statement, _) = try compileFirst(of: text)
     guard code == SQLITE_OK, let statement else { throw error(code, sql: sql) }
     return statement

@@ -28,15 +28,12 @@ extension Database {
   /// let count = try db.value("SELECT count(*) FROM city", as: Int.self)
   /// ```
   ///
-  /// NULL throws ``ConversionError`` unless the type is an Optional: with `as: Int?.self` it is
-  /// `.some(nil)`, and "no row" stays nil. Throws as ``executeQuery(_:_:)`` does, too, and what SQLite
-  /// reports.
+  /// NULL throws ``ConversionError`` unless the type is an Optional: with `as: Int?.self` it is `.some(nil)`,
+  /// and "no row" stays nil. Throws as ``executeQuery(_:_:)`` does, too, and what SQLite reports.
   @inlinable
   public func value<T: DatabaseValueConvertible>(
     _ sql: SQL, _ arguments: (any DatabaseValueConvertible)?..., as type: T.Type = T.self
-  ) throws -> T? {
-    try value(sql, arguments: Arguments(arguments), as: type)
-  }
+  ) throws -> T? { try value(sql, arguments: Arguments(arguments), as: type) }
 
   /// The first column of the first row, with arguments from an array or, by name, from a dictionary. Throws
   /// as ``value(_:_:as:)`` does.
@@ -46,7 +43,8 @@ extension Database {
   ) throws -> T? {
     let statement = try take(sql, arguments)
     defer { giveBack(statement) }
-    return try statement.stepToFirstRow() ? try statement.firstColumn(as: type) : nil
+    try statement.begin()
+    return try statement.step() ? try statement.firstColumn(as: type) : nil
   }
 
   /// Compiles a statement without running it. Throws if it isn't valid for this database.
@@ -70,13 +68,6 @@ extension Database {
 }
 
 extension PreparedStatement {
-  /// Goes to the first row: false if there is none.
-  @usableFromInline
-  func stepToFirstRow() throws -> Bool {
-    try begin()
-    return try step()
-  }
-
   /// The value of the first column of the current row. A statement that writes, such as an INSERT with
   /// RETURNING, then runs to its end: if it was reset earlier, SQLite might undo its changes.
   @inlinable

@@ -49,7 +49,6 @@ extension Connection {
     unblock(.settings)
   }
 
-  /// Restores the settings that aren't SQLite's own.
   private func restore(_ changed: ChangedSettings) {
     if let timeout = changed.busyTimeout { busyHandler.timeout = timeout }
     if let limit = changed.statementDeadline { deadlines.set(limit, on: handle) }
@@ -58,7 +57,6 @@ extension Connection {
 }
 
 extension Database {
-  /// Restores the settings from before the scope.
   func restoreSettings() {
     guard let changed = connection.changedSettings else { return }
     if let capacity = changed.statementCacheCapacity { cache.capacity = capacity }

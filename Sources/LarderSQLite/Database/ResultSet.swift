@@ -14,7 +14,6 @@
 public final class ResultSet {
   let database: Database
   @usableFromInline let statement: PreparedStatement
-  /// The number of the statement's execution that this result set belongs to.
   private let execution: Int
   /// The number of the current row; 0 for none, -1 and down for rows of the buffer.
   @exclusivity(unchecked) @usableFromInline private(set) var rowNumber = 0
@@ -32,8 +31,7 @@ public final class ResultSet {
     case beforeFirst, onRow, ended, failed, closed
   }
 
-  /// Begins an execution of a bound statement. The result set keeps the statement until it gives it
-  /// back.
+  /// Begins an execution of a bound statement. The result set keeps the statement until it gives it back.
   init(_ database: Database, _ statement: PreparedStatement) throws {
     self.database = database
     self.statement = statement
@@ -91,8 +89,7 @@ public final class ResultSet {
     return try statement.step()
   }
 
-  /// Ends the query and releases its locks. Reading throws from now on. Closing again does
-  /// nothing.
+  /// Ends the query and releases its locks. Reading throws from now on. Closing again does nothing.
   public func close() {
     // If a function that the query calls closes it, it ends with an error when that returns.
     if statement.execution == execution, statement.closesLater() { return }
@@ -110,7 +107,7 @@ public final class ResultSet {
   }
 
   func endedError() -> any Error {
-    if let error = Result(catching: statement.connection.check).failure { return error }
+    do { try statement.connection.check() } catch { return error }
     let message =
       switch state {
       case .ended: "the result set has returned its last row already"
@@ -132,9 +129,6 @@ extension ResultSet: ColumnAccess {
   /// Before the first row, this makes the query take its first step: only then has SQLite noticed
   /// that a table was altered. An error of that step is thrown by ``next()``.
   public var columnNames: [String] { currentNames?.names ?? [] }
-
-  /// The number of columns; 0 once the result set has ended.
-  public var columnCount: Int { columnNames.count }
 
   /// The position of a column by its name, in any case. Throws as ``ColumnAccess`` says.
   @inlinable @inline(__always)
@@ -190,8 +184,7 @@ extension ResultSet: ColumnAccess {
       throw DatabaseError(.misuse, "the result set is before its first row: call next()")
     }
     throw DatabaseError(
-      .range, "no column at index \(index): there are \(statement.columnCount)",
-      sql: statement.sql)
+      .range, "no column at index \(index): there are \(statement.columnCount)", sql: statement.sql)
   }
 
   /// Calls a closure while nothing can close the result set or advance it. Throws what the closure throws.
@@ -229,12 +222,6 @@ extension ResultSet {
     var result: [T] = []
     try forEach { result.append(try transform($0)) }
     return result
-  }
-}
-
-extension Result {
-  fileprivate var failure: (any Error)? {
-    if case .failure(let error) = self { error } else { nil }
   }
 }
 

@@ -21,8 +21,7 @@ extension Row: ColumnAccess {
     try rows.columnIndex(named: name)
   }
 
-  /// A reader of a column of this row. Throws as ``ColumnAccess`` says, and once the result set has moved
-  /// on.
+  /// A reader of a column of this row. Throws as ``ColumnAccess`` says, and once the result set has moved on.
   @_documentation(visibility: internal)
   @inlinable @inline(__always)
   public func reader(at index: Int) throws -> ColumnReader {

@@ -11,7 +11,6 @@
 public final class Statement {
   let database: Database
   @usableFromInline let prepared: PreparedStatement
-  /// Whether all parameters have values.
   @exclusivity(unchecked) private var isBound: Bool
   /// Whether ``step()`` may begin an execution or continue it.
   @exclusivity(unchecked) private var mayStep: Bool
@@ -20,7 +19,6 @@ public final class Statement {
   @exclusivity(unchecked) @usableFromInline private(set) var rowOwner: UInt = 0
 
   @exclusivity(unchecked) private var isClosed = false
-  /// The text, and values that were interpolated into it.
   private let source: SQL
 
   init(_ database: Database, _ prepared: PreparedStatement, _ source: SQL) {
@@ -205,8 +203,7 @@ extension Statement: ColumnAccess {
       .range, "no column at index \(index): there are \(prepared.columnCount)", sql: sql)
   }
 
-  /// Calls a closure while nothing can close the statement or advance it. Throws what the closure
-  /// throws.
+  /// Calls a closure while nothing can close the statement or advance it. Throws what the closure throws.
   @_documentation(visibility: internal)
   public func whileReading<T>(_ body: () throws -> T) throws -> T {
     defer { closeIfAsked() }

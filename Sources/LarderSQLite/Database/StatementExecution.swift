@@ -19,7 +19,7 @@ extension Database {
   }
 
   private func find(
-    _ bytes: UnsafeBufferPointer<UInt8>, _ text: @autoclosure () -> String, number: Int = 0
+    _ bytes: LentBytes, _ text: @autoclosure () -> String, number: Int = 0
   ) throws -> PreparedStatement {
     try cache.take(bytes, number) { try connection.prepare(text(), isPersistent: $0) }
   }
@@ -116,7 +116,7 @@ extension Database {
   }
 
   private func take(
-    _ bytes: UnsafeBufferPointer<UInt8>, isCacheable: Bool
+    _ bytes: LentBytes, isCacheable: Bool
   ) throws -> PreparedStatement {
     guard isCacheable else { return try compileUncached(String(decoding: bytes, as: UTF8.self)) }
     if let known = cache.takeLast(where: { $0.hasBytes(bytes) }) { return known }
@@ -170,7 +170,6 @@ extension PreparedStatement {
     }
   }
 
-  /// Throws unless the statement has this many parameters.
   @inlinable
   func checkCount(_ count: Int) throws {
     if count != parameterCount { throw countError(given: count) }

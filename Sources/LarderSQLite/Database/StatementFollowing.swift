@@ -46,7 +46,6 @@ extension Connection {
     return try authorizer.whilePaused(body)
   }
 
-  /// Tells followers of a statement before it runs.
   func tellWillRun(_ statement: PreparedStatement) {
     recorder?.willRun(statement.region, writes: !statement.isReadOnly)
     // A statement in a read scope writes nothing of the database.
@@ -61,7 +60,6 @@ extension Connection {
     if isFollowed { tellFollower(statement, code) }
   }
 
-  /// Tells the follower of a statement that has ended.
   func tellFollower(_ statement: PreparedStatement, _ code: Int32) {
     let isNew = addRecompiled(to: statement)
     guard let follower, !restrictions.contains(.writing) else { return }

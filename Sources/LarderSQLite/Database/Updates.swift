@@ -1,8 +1,7 @@
 // Statements that write: executeUpdate, and batches of SQL.
 
 extension Database {
-  /// Runs a statement to its end and returns the number of rows that it inserted, changed or
-  /// deleted.
+  /// Runs a statement to its end and returns the number of rows that it inserted, changed or deleted.
   ///
   /// ```swift
   /// try db.executeUpdate("UPDATE city SET population = ? WHERE name = ?", 709_037, "Oslo")
@@ -15,9 +14,7 @@ extension Database {
   @discardableResult
   public func executeUpdate(
     _ sql: SQL, _ arguments: (any DatabaseValueConvertible)?...
-  ) throws -> Int {
-    try executeUpdate(sql, arguments: Arguments(arguments))
-  }
+  ) throws -> Int { try executeUpdate(sql, arguments: Arguments(arguments)) }
 
   /// Runs a statement with arguments whose types are all known. They are bound without being put
   /// into a list first, which takes longer than binding. Throws as with a list.
@@ -81,9 +78,7 @@ extension Database {
   ///   throws ends the batch.
   ///
   /// Also throws `ResultCode.range` for interpolated values that no parameter takes.
-  public func executeStatements(
-    _ sql: SQL, onRow: ((Row) throws -> BatchControl)? = nil
-  ) throws {
+  public func executeStatements(_ sql: SQL, onRow: ((Row) throws -> BatchControl)? = nil) throws {
     try connection.check()
     if let engine { return try execute(engine.statements(in: sql.text), sql.values, onRow) }
     var values = sql.values[...]
@@ -94,14 +89,11 @@ extension Database {
         of: text, from: position, isPersistent: false)
       position = end
       guard let statement else { continue }
-      let arguments = Arguments(Array(values.prefix(statement.parameterCount)))
-      values = values.dropFirst(statement.parameterCount)
-      guard try run(statement, arguments, onRow) == .next else { return }
+      guard try run(statement, &values, onRow) == .next else { return }
     }
     try checkTaken(values, sql.text)
   }
 
-  /// Runs several statements on another engine, which has split the text.
   private func execute(
     _ statements: [String], _ values: [(any DatabaseValueConvertible)?],
     _ onRow: ((Row) throws -> BatchControl)?
@@ -109,10 +101,8 @@ extension Database {
     var values = values[...]
     for text in statements {
       let statement = try connection.prepare(text, isPersistent: false)
-      let arguments = Arguments(Array(values.prefix(statement.parameterCount)))
-      values = values.dropFirst(statement.parameterCount)
       defer { forgetOutdated(statement) }
-      guard try run(statement, arguments, onRow) == .next else { return }
+      guard try run(statement, &values, onRow) == .next else { return }
     }
     try checkTaken(values, statements.last ?? "")
   }
@@ -127,12 +117,14 @@ extension Database {
     }
   }
 
+  /// Runs a statement of a batch, whose parameters take the first of the values.
   private func run(
-    _ statement: PreparedStatement, _ arguments: Arguments,
+    _ statement: PreparedStatement, _ values: inout ArraySlice<(any DatabaseValueConvertible)?>,
     _ onRow: ((Row) throws -> BatchControl)?
   ) throws -> BatchControl {
-    let sql = SQL(raw: statement.sql)
-    try statement.bind(sql, arguments)
+    let arguments = Arguments(Array(values.prefix(statement.parameterCount)))
+    values = values.dropFirst(statement.parameterCount)
+    try statement.bind(SQL(raw: statement.sql), arguments)
     guard let onRow else {
       _ = try statement.run()
       return .next

@@ -31,11 +31,9 @@ public struct ConstraintViolation: Hashable, Sendable {
   public let table: String?
   /// The columns in the constraint's order, if SQLite names them.
   public let columns: [String]
-  /// The name of a check constraint (its expression if it has no name), or of a unique index on
-  /// expressions.
+  /// The name of a check constraint (its expression if it has no name), or of a unique index on expressions.
   public let name: String?
 
-  /// Creates the violation that another engine reports.
   package init(kind: Kind, table: String?, columns: [String], name: String?) {
     self.kind = kind
     self.table = table
@@ -57,14 +55,12 @@ public struct ConstraintViolation: Hashable, Sendable {
     case .unique, .primaryKey, .rowID, .notNull:
       let detail = Self.text(of: message, after: " constraint failed: ")
       if let detail { (table, columns, name) = Self.split(detail, exists: exists) }
-    case .check:
-      name = Self.text(of: message, after: " constraint failed: ")
+    case .check: name = Self.text(of: message, after: " constraint failed: ")
     case .datatype:
       if let detail = Self.text(of: message, after: " column ") {
         (table, columns, _) = Self.split(detail, exists: exists)
       }
-    case .foreignKey, .trigger, .other:
-      break
+    case .foreignKey, .trigger, .other: break
     }
     self.table = table
     self.columns = columns
@@ -96,9 +92,7 @@ public struct ConstraintViolation: Hashable, Sendable {
       let table = text(bytes[..<dot])
       let rest = text(bytes[(dot + 1)...])
       for columns in [[rest], names(rest.utf8, of: table)]
-      where columns.allSatisfy({ exists(table, $0) }) {
-        return (table, columns, nil)
-      }
+      where columns.allSatisfy({ exists(table, $0) }) { return (table, columns, nil) }
     }
     let mark = Array("index '".utf8)
     if bytes.starts(with: mark), bytes.last == UInt8(ascii: "'") {

@@ -23,58 +23,30 @@ public struct ResultCode: RawRepresentable, Hashable, Sendable, ExpressibleByInt
 extension ResultCode {
   // swift-format-ignore: AllPublicDeclarationsHaveDocumentation
   @_documentation(visibility: internal)
-  public static let ok: ResultCode = 0, error: ResultCode = 1, `internal`: ResultCode = 2
-  // swift-format-ignore: AllPublicDeclarationsHaveDocumentation
-  @_documentation(visibility: internal)
-  public static let permission: ResultCode = 3, abort: ResultCode = 4, busy: ResultCode = 5
-  // swift-format-ignore: AllPublicDeclarationsHaveDocumentation
-  @_documentation(visibility: internal)
-  public static let locked: ResultCode = 6, noMemory: ResultCode = 7, readOnly: ResultCode = 8
-  // swift-format-ignore: AllPublicDeclarationsHaveDocumentation
-  @_documentation(visibility: internal)
-  public static let interrupt: ResultCode = 9, ioError: ResultCode = 10, corrupt: ResultCode = 11
-  // swift-format-ignore: AllPublicDeclarationsHaveDocumentation
-  @_documentation(visibility: internal)
-  public static let notFound: ResultCode = 12, full: ResultCode = 13, cannotOpen: ResultCode = 14
-  // swift-format-ignore: AllPublicDeclarationsHaveDocumentation
-  @_documentation(visibility: internal)
-  public static let `protocol`: ResultCode = 15, schema: ResultCode = 17, tooBig: ResultCode = 18
-  // swift-format-ignore: AllPublicDeclarationsHaveDocumentation
-  @_documentation(visibility: internal)
-  public static let constraint: ResultCode = 19, mismatch: ResultCode = 20, misuse: ResultCode = 21
-  // swift-format-ignore: AllPublicDeclarationsHaveDocumentation
-  @_documentation(visibility: internal)
-  public static let noLargeFiles: ResultCode = 22, authorization: ResultCode = 23
-  // swift-format-ignore: AllPublicDeclarationsHaveDocumentation
-  @_documentation(visibility: internal)
-  public static let range: ResultCode = 25, notADatabase: ResultCode = 26
+  public static let ok: ResultCode = 0, error: ResultCode = 1, `internal`: ResultCode = 2,
+    permission: ResultCode = 3, abort: ResultCode = 4, busy: ResultCode = 5,
+    locked: ResultCode = 6, noMemory: ResultCode = 7, readOnly: ResultCode = 8,
+    interrupt: ResultCode = 9, ioError: ResultCode = 10, corrupt: ResultCode = 11,
+    notFound: ResultCode = 12, full: ResultCode = 13, cannotOpen: ResultCode = 14,
+    `protocol`: ResultCode = 15, schema: ResultCode = 17, tooBig: ResultCode = 18,
+    constraint: ResultCode = 19, mismatch: ResultCode = 20, misuse: ResultCode = 21,
+    noLargeFiles: ResultCode = 22, authorization: ResultCode = 23, range: ResultCode = 25,
+    notADatabase: ResultCode = 26
 
   // swift-format-ignore: AllPublicDeclarationsHaveDocumentation
   @_documentation(visibility: internal)
-  public static let busyRecovery: ResultCode = 261, busySnapshot: ResultCode = 517
+  public static let busyRecovery: ResultCode = 261, busySnapshot: ResultCode = 517,
+    readOnlyMoved: ResultCode = 1032, constraintCheck: ResultCode = 275,
+    constraintCommitHook: ResultCode = 531, constraintForeignKey: ResultCode = 787,
+    constraintNotNull: ResultCode = 1299, constraintPrimaryKey: ResultCode = 1555,
+    constraintTrigger: ResultCode = 1811, constraintUnique: ResultCode = 2067,
+    constraintRowID: ResultCode = 2579, constraintDatatype: ResultCode = 3091
+
   /// The wait for the writer or a reader of a queue or pool was too long (`SQLITE_BUSY_TIMEOUT`). For another
   /// connection's lock there is `busy`.
   public static let busyTimeout: ResultCode = 773
-  // swift-format-ignore: AllPublicDeclarationsHaveDocumentation
-  @_documentation(visibility: internal)
-  public static let readOnlyMoved: ResultCode = 1032
   /// A file, or a folder, could not be synced (`SQLITE_IOERR_FSYNC`, `SQLITE_IOERR_DIR_FSYNC`).
   public static let ioErrorFsync: ResultCode = 1034, ioErrorDirectoryFsync: ResultCode = 1290
-  // swift-format-ignore: AllPublicDeclarationsHaveDocumentation
-  @_documentation(visibility: internal)
-  public static let constraintCheck: ResultCode = 275, constraintForeignKey: ResultCode = 787
-  // swift-format-ignore: AllPublicDeclarationsHaveDocumentation
-  @_documentation(visibility: internal)
-  public static let constraintCommitHook: ResultCode = 531
-  // swift-format-ignore: AllPublicDeclarationsHaveDocumentation
-  @_documentation(visibility: internal)
-  public static let constraintNotNull: ResultCode = 1299, constraintPrimaryKey: ResultCode = 1555
-  // swift-format-ignore: AllPublicDeclarationsHaveDocumentation
-  @_documentation(visibility: internal)
-  public static let constraintTrigger: ResultCode = 1811, constraintUnique: ResultCode = 2067
-  // swift-format-ignore: AllPublicDeclarationsHaveDocumentation
-  @_documentation(visibility: internal)
-  public static let constraintRowID: ResultCode = 2579, constraintDatatype: ResultCode = 3091
 }
 
 extension ResultCode: CustomStringConvertible {

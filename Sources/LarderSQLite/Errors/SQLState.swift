@@ -16,8 +16,7 @@ package enum SQLState {
     if error.extendedCode == stalePlan { return true }
     return switch error.sqlState {
     // No connection. Conflicts of isolation, and deadlocks; not 55P03: a program that says NOWAIT wants to be
-    // told.
-    // Connections ended by others, by a crash, or for idling; a server that starts or stops; too many
+    // told. Connections ended by others, by a crash, or for idling; a server that starts or stops; too many
     // connections. Not 25P03: a closure that has idled in its transaction for too long would do so again.
     case cannotConnect, "08003", "08004", connectionFailure, "40001", "40P01", "57P01", "57P02",
       "57P03", "57P05", "53300":

@@ -1,5 +1,3 @@
-import CSQLite
-
 // Custom aggregate functions.
 
 extension Database {
@@ -37,116 +35,41 @@ extension Database {
     _ = try connection.sqlite()
     let signature = try FunctionSignature(
       name, argumentCount, deterministic: deterministic, directOnly: directOnly)
-    let aggregate = Aggregate(FunctionFormat(connection)) {
-      var state = initial
-      return Group {
-        try step(&state, $0)
-      } inverse: {
-        try inverse?(&state, $0)
-      } final: {
-        try final(state)
+    let format = FunctionFormat(connection)
+    // Adds a row to a group, or removes one.
+    func change(_ call: FunctionCall, _ body: (inout State, [DatabaseValue]) throws -> Void) {
+      guard let group = call.group({ Group(initial) }) else { return }
+      var arguments: [DatabaseValue] = []
+      do {
+        arguments = try format.arguments(of: call)
+        try body(&group.state, arguments)
+      } catch {
+        group.hasFailed = true
+        format.setError(error, arguments: arguments, of: call)
+      }
+    }
+    let aggregate = FunctionEntry.Aggregate(
+      step: { change($0, step) },
+      inverse: inverse.map { inverse in { change($0, inverse) } }
+    ) { call, isLast in
+      let group = call.knownGroup(isLast: isLast, as: Group<State>.self)
+      guard group?.hasFailed != true else { return }
+      do {
+        try format.setResult(final(group?.state ?? initial), of: call)
+      } catch {
+        format.setError(error, of: call)
       }
     }
     try connection.register(
-      signature, aggregate,
-      step: { Aggregate.of($0)?.change($0, $1, $2) { try $0.step($1) } },
-      final: { Aggregate.of($0)?.final($0) },
-      value: inverse == nil ? nil : { Aggregate.of($0)?.value($0) },
-      inverse: inverse == nil
-        ? nil : { Aggregate.of($0)?.change($0, $1, $2) { try $0.inverse($1) } })
+      FunctionEntry(
+        name, signature.argumentCount, flags: signature.flags, aggregate: aggregate))
   }
 }
 
-/// An aggregate function, with the type of its state erased.
-private final class Aggregate {
-  private let format: FunctionFormat
-  private let makeGroup: () -> Group
-
-  init(_ format: FunctionFormat, makeGroup: @escaping () -> Group) {
-    self.format = format
-    self.makeGroup = makeGroup
-  }
-
-  static func of(_ context: OpaquePointer?) -> Aggregate? {
-    sqlite3_user_data(context).map { Unmanaged<Aggregate>.fromOpaque($0).takeUnretainedValue() }
-  }
-
-  /// Memory that SQLite keeps for each group, zeroed at first: one pointer, which owns a ``Group``.
-  private func room(
-    _ context: OpaquePointer?, create: Bool
-  ) -> UnsafeMutablePointer<UnsafeRawPointer?>? {
-    let size = create ? Int32(MemoryLayout<UnsafeRawPointer?>.size) : 0
-    return sqlite3_aggregate_context(context, size)?
-      .assumingMemoryBound(to: UnsafeRawPointer?.self)
-  }
-
-  /// Adds a row to a group, or removes one.
-  func change(
-    _ context: OpaquePointer?, _ count: Int32, _ values: UnsafeMutablePointer<OpaquePointer?>?,
-    _ body: (Group, [DatabaseValue]) throws -> Void
-  ) {
-    guard let room = room(context, create: true) else {
-      sqlite3_result_error_nomem(context)
-      return
-    }
-    let group: Group
-    if let pointer = room.pointee {
-      group = Unmanaged<Group>.fromOpaque(pointer).takeUnretainedValue()
-    } else {
-      group = makeGroup()
-      room.pointee = UnsafeRawPointer(Unmanaged.passRetained(group).toOpaque())
-    }
-    let context = FunctionContext(context: context, format: format)
-    var arguments: [DatabaseValue] = []
-    do {
-      arguments = try context.arguments(count, values)
-      try body(group, arguments)
-    } catch {
-      group.hasFailed = true
-      context.setError(error, arguments: arguments)
-    }
-  }
-
-  /// Sets the result of a group and releases it. Called once for each group, even after an error.
-  func final(_ context: OpaquePointer?) {
-    let room = room(context, create: false)
-    let group = room?.pointee.map { Unmanaged<Group>.fromOpaque($0).takeRetainedValue() }
-    room?.pointee = nil
-    setResult(of: group, context)
-  }
-
-  /// Sets the result of a window's frame, after which the group continues.
-  func value(_ context: OpaquePointer?) {
-    let room = room(context, create: false)
-    setResult(
-      of: room?.pointee.map { Unmanaged<Group>.fromOpaque($0).takeUnretainedValue() }, context)
-  }
-
-  private func setResult(of group: Group?, _ context: OpaquePointer?) {
-    guard group?.hasFailed != true else { return }
-    let context = FunctionContext(context: context, format: format)
-    do {
-      try context.setResult((group ?? makeGroup()).final())
-    } catch {
-      context.setError(error)
-    }
-  }
-}
-
-/// The state of one group of rows, with its type erased by three closures.
-private final class Group {
-  let step: ([DatabaseValue]) throws -> Void
-  let inverse: ([DatabaseValue]) throws -> Void
-  let final: () throws -> (any DatabaseValueConvertible)?
+/// One group of rows of a custom aggregate.
+private final class Group<State> {
+  var state: State
   var hasFailed = false
 
-  init(
-    step: @escaping ([DatabaseValue]) throws -> Void,
-    inverse: @escaping ([DatabaseValue]) throws -> Void,
-    final: @escaping () throws -> (any DatabaseValueConvertible)?
-  ) {
-    self.step = step
-    self.inverse = inverse
-    self.final = final
-  }
+  init(_ state: State) { self.state = state }
 }

@@ -4,8 +4,6 @@ import CSQLite
 /// that isn't deterministic. SQLite refuses calls of such a function in views, triggers and defaults, but not
 /// in CHECK constraints, whose calls it doesn't mark as the schema's unless the function is deterministic
 /// (seen in 3.40.1). So a file could call it there, unless the guard finds out who calls.
-///
-/// Pointer safety: the pointers are SQLite's own, and are fetched and used within one of its calls.
 final class DirectOnlyGuard {
   private let name: String
 
@@ -13,9 +11,10 @@ final class DirectOnlyGuard {
 
   /// Throws unless a running statement contains the function's name, or there are temporary views or
   /// triggers, which may call it and which a file can't make.
-  func check(_ handle: OpaquePointer?) throws {
+  func check(_ call: FunctionCall) throws {
     // In a quoted name quotes are doubled, so such a name can't be searched for.
     if name.utf8.contains(where: { $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "`") }) { return }
+    let handle = call.database
     var statement = sqlite3_next_stmt(handle, nil)
     while let found = statement {
       if sqlite3_stmt_busy(found) != 0, let sql = sqlite3_sql(found),
@@ -25,17 +24,10 @@ final class DirectOnlyGuard {
       }
       statement = sqlite3_next_stmt(handle, found)
     }
-    guard hasTemporarySchema(handle) else {
+    let temporary = "SELECT 1 FROM sqlite_temp_schema WHERE type IN ('view', 'trigger')"
+    guard OwnStatement(temporary, on: handle).next() else {
       throw DatabaseError(.error, "unsafe use of \(name)()")
     }
-  }
-
-  private func hasTemporarySchema(_ handle: OpaquePointer?) -> Bool {
-    let sql = "SELECT 1 FROM sqlite_temp_schema WHERE type IN ('view', 'trigger')"
-    var statement: OpaquePointer?
-    defer { sqlite3_finalize(statement) }
-    return sqlite3_prepare_v2(handle, sql, -1, &statement, nil) == SQLITE_OK
-      && sqlite3_step(statement) == SQLITE_ROW
   }
 }
 

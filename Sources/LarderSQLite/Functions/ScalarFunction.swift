@@ -1,5 +1,3 @@
-import CSQLite
-
 // Custom SQL functions.
 
 extension Database {
@@ -35,15 +33,18 @@ extension Database {
     _ = try connection.sqlite()
     let signature = try FunctionSignature(
       name, argumentCount, deterministic: deterministic, directOnly: directOnly)
-    let function = ScalarFunction(
-      FunctionFormat(connection), directOnly: signature.needsGuard ? DirectOnlyGuard(name) : nil,
-      body)
+    let format = FunctionFormat(connection)
+    let directOnly = directOnly && !deterministic ? DirectOnlyGuard(name) : nil
     try connection.register(
-      signature, function,
-      call: { context, count, values in
-        guard let data = sqlite3_user_data(context) else { return }
-        Unmanaged<ScalarFunction>.fromOpaque(data).takeUnretainedValue()
-          .call(context, count, values)
+      FunctionEntry(name, signature.argumentCount, flags: signature.flags) { call in
+        var arguments: [DatabaseValue] = []
+        do {
+          try directOnly?.check(call)
+          arguments = try format.arguments(of: call)
+          try format.setResult(body(arguments), of: call)
+        } catch {
+          format.setError(error, arguments: arguments, of: call)
+        }
       })
   }
 
@@ -55,36 +56,8 @@ extension Database {
     _ = try connection.sqlite()
     let signature = try FunctionSignature(
       name, argumentCount, deterministic: false, directOnly: false)
-    try connection.register(signature, nil)
+    try connection.register(
+      FunctionEntry(name, signature.argumentCount, flags: signature.flags))
     if argumentCount == nil { try connection.removeTables(name) }
-  }
-}
-
-private final class ScalarFunction {
-  private let format: FunctionFormat
-  private let directOnly: DirectOnlyGuard?
-  private let body: ([DatabaseValue]) throws -> (any DatabaseValueConvertible)?
-
-  init(
-    _ format: FunctionFormat, directOnly: DirectOnlyGuard?,
-    _ body: @escaping ([DatabaseValue]) throws -> (any DatabaseValueConvertible)?
-  ) {
-    self.format = format
-    self.directOnly = directOnly
-    self.body = body
-  }
-
-  func call(
-    _ context: OpaquePointer?, _ count: Int32, _ values: UnsafeMutablePointer<OpaquePointer?>?
-  ) {
-    let context = FunctionContext(context: context, format: format)
-    var arguments: [DatabaseValue] = []
-    do {
-      try directOnly?.check(sqlite3_context_db_handle(context.context))
-      arguments = try context.arguments(count, values)
-      try context.setResult(body(arguments))
-    } catch {
-      context.setError(error, arguments: arguments)
-    }
   }
 }

@@ -163,15 +163,11 @@ extension Connection {
 
   /// The names of a connection's databases: main and those that are attached. A temporary one has no log.
   private static func databaseNames(of handle: OpaquePointer) -> [String] {
+    let statement = OwnStatement("PRAGMA database_list", on: handle)
+    guard statement.code == SQLITE_OK else { return ["main"] }
     var names: [String] = []
-    var statement: OpaquePointer?
-    defer { sqlite3_finalize(statement) }
-    guard sqlite3_prepare_v2(handle, "PRAGMA database_list", -1, &statement, nil) == SQLITE_OK
-    else { return ["main"] }
-    while sqlite3_step(statement) == SQLITE_ROW {
-      if let name = sqlite3_column_text(statement, 1).map({ String(cString: $0) }), name != "temp" {
-        names.append(name)
-      }
+    while statement.next() {
+      if let name = statement[1], name != "temp" { names.append(name) }
     }
     return names
   }

@@ -7,9 +7,7 @@ struct Region: Equatable, Sendable {
   /// A table of one of a connection's databases. SQLite folds ASCII letters only, and compares bytes: Swift's
   /// strings would take two tables for one if their names look the same.
   struct TableName: Hashable, Sendable {
-    /// The database's name, folded.
     let database: String
-    /// The table's name, folded.
     let table: String
 
     init(database: String, table: String) {
@@ -22,11 +20,10 @@ struct Region: Equatable, Sendable {
     }
 
     func hash(into hasher: inout Hasher) {
-      table.withBytes { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+      table.withBytes { $0.hash(into: &hasher) }
     }
   }
 
-  /// Columns and rows of a table.
   struct Part: Equatable, Sendable {
     /// The columns' folded names; nil for all. Empty if only the number of rows matters.
     var columns: Set<String>?
@@ -98,7 +95,6 @@ struct Region: Equatable, Sendable {
     for name in tables.keys where names.contains(name) { tables[name]?.rows = [] }
   }
 
-  /// Limits its tables to some rows.
   mutating func limit(to rows: Set<Int64>) {
     for name in tables.keys { tables[name]?.rows = rows }
   }

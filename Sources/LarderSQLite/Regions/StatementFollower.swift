@@ -70,6 +70,5 @@ struct AfterSteps: OptionSet {
   let rawValue: UInt8
   /// SQLite's commit hook has reported the beginning of a commit.
   static let announcedCommit = AfterSteps(rawValue: 1)
-  /// Somebody follows the connection's statements.
   static let followed = AfterSteps(rawValue: 2)
 }

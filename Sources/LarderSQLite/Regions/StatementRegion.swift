@@ -26,7 +26,6 @@ final class AuthorizedActions {
     let second: String?
     /// The database; nil if SQLite doesn't tell, as for a table of which no column is read.
     let database: String?
-    /// Whether a trigger or a view does it.
     let isInner: Bool
   }
 

@@ -14,9 +14,7 @@ public struct Arguments: Sendable {
     package let value: (any DatabaseValueConvertible)?
   }
 
-  /// The values of positional arguments; empty for named ones.
   package let positional: [(any DatabaseValueConvertible)?]
-  /// The names and values of named arguments; nil for positional ones.
   package let pairs: [Pair]?
   package private(set) var allowsSurplus = false
 
@@ -45,9 +43,7 @@ public struct Arguments: Sendable {
 
   /// The values to bind, in order. Throws if a value can't be stored exactly.
   public var values: [DatabaseValue] {
-    get throws {
-      try (pairs?.map(\.value) ?? positional).map { try $0?.databaseValue ?? .null }
-    }
+    get throws { try (pairs?.map(\.value) ?? positional).map { try $0?.databaseValue ?? .null } }
   }
 }
 

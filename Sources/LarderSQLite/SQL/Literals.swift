@@ -39,7 +39,6 @@ extension String {
 }
 
 extension [UInt8] {
-  /// The bytes in hexadecimal, two digits each.
   package var hexadecimal: String {
     map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
   }
@@ -157,7 +156,6 @@ extension SQL {
 
 /// A type whose values are stored in the connection's date format.
 package protocol DateFormatted: DatabaseValueConvertible {
-  /// The value as a connection with this date format stores it.
   func databaseValue(in format: DateFormat) throws -> DatabaseValue
 }
 

@@ -4,7 +4,6 @@
 /// out to be wrong, or is only explained. So these are compiled twice: at first with another name,
 /// which checks the syntax and does nothing, and in earnest each time they are about to run.
 final class Pragma {
-  /// The name, in small letters.
   let name: String
   /// The database that it is about, as written in the statement; nil for none.
   let schema: String?
@@ -12,52 +11,42 @@ final class Pragma {
   let schemaName: String?
   /// The text that follows the name, without quotes; nil if there is none.
   let argument: String?
-  /// Whether it is only explained, by EXPLAIN.
   let isExplained: Bool
-  /// The statement with a name that SQLite doesn't know, of the same length: an unknown PRAGMA does
-  /// nothing.
+  /// The statement with a name that SQLite doesn't know, of the same length: an unknown PRAGMA does nothing.
   let blanked: SQLText
 
   /// Reads the tokens after the word PRAGMA, in the statement that begins at a position; nil if there
   /// is no name.
-  init?(_ text: SQLText, from start: Int, _ scanner: inout SQLScanner, isExplained: Bool) {
-    var tokens: [(kind: SQLPiece.Kind, range: Range<Int>)] = []
-    var end = text.count
+  init?(_ scanner: inout SQLScanner, from start: Int, isExplained: Bool) {
+    var tokens: [SQLToken] = []
+    var end = scanner.end
     while let token = scanner.nextToken() {
-      guard !text.isSemicolon(at: token.range) else {
-        end = token.range.upperBound
+      guard !token.isSemicolon else {
+        end = token.bytes.endIndex
         break
       }
       tokens.append(token)
     }
     func isSign(_ index: Int, _ signs: String) -> Bool {
       tokens.indices.contains(index) && tokens[index].kind == .other
-        && signs.utf8.contains(text.bytes[tokens[index].range.lowerBound])
+        && tokens[index].bytes.allSatisfy(signs.utf8.contains)
     }
     let position = isSign(1, ".") ? 2 : 0
     guard tokens.indices.contains(position) else { return nil }
-    let nameRange = tokens[position].range
-    name = String(decoding: text.name(at: nameRange).foldedName, as: UTF8.self)
-    schema = position == 2 ? text.string(from: tokens[0].range) : nil
-    schemaName = position == 2 ? text.name(at: tokens[0].range) : nil
-    if isSign(position + 1, "=(") {
-      argument = tokens[(position + 2)...].map { text.name(at: $0.range) }.joined()
-    } else {
-      argument = nil
-    }
+    name = tokens[position].name.folded
+    schema = position == 2 ? tokens[0].text : nil
+    schemaName = position == 2 ? tokens[0].name : nil
+    argument = isSign(position + 1, "=(") ? tokens[(position + 2)...].map(\.name).joined() : nil
     self.isExplained = isExplained
-    var bytes = Array(text.bytes[start..<end])
-    for index in nameRange { bytes[index - start] = UInt8(ascii: "_") }
+    var bytes = Array(scanner.bytes[start..<end])
+    for index in tokens[position].bytes.indices { bytes[index - start] = UInt8(ascii: "_") }
     blanked = SQLText(bytes: bytes + [0])
   }
 
-  /// The name with the database.
   var qualifiedName: String { (schema.map { $0 + "." } ?? "") + name.quotedIdentifier }
 
   /// Whether it changes something, on the connection or in the file, rather than reporting it.
-  var acts: Bool {
-    argument == nil ? Self.acting.contains(name) : !Self.reporting.contains(name)
-  }
+  var acts: Bool { argument == nil ? Self.acting.contains(name) : !Self.reporting.contains(name) }
 
   /// Whether SQLite must not see it before it runs: it would act at once, or report a wrong value.
   var isPreparedToRun: Bool { !isExplained && (acts || Self.answeredHere.contains(name)) }
@@ -77,10 +66,8 @@ final class Pragma {
     return Int32(sign + digits).map(Int.init) ?? 0
   }
 
-  /// The PRAGMAs that act without an argument.
   static let acting: Set<String> = ["incremental_vacuum", "wal_checkpoint", "optimize"]
 
-  /// The PRAGMAs whose argument says what to report rather than what to set.
   static let reporting: Set<String> = [
     "table_info", "table_xinfo", "table_list", "index_info", "index_xinfo", "index_list",
     "foreign_key_list", "foreign_key_check", "integrity_check", "quick_check",

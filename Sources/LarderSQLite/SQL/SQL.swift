@@ -25,7 +25,6 @@ public struct SQL: Sendable {
   public package(set) var text: String
   /// The interpolated values, in order.
   @usableFromInline package var values: [(any DatabaseValueConvertible)?] = []
-  /// Whether the same text is likely to be used again.
   package var isCacheable = true
 
   /// The longest list whose text is cached. Every length has its own text. Compiling a longer one again costs

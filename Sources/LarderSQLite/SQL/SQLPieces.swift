@@ -23,31 +23,60 @@ extension SQL {
   package var pieces: [SQLPiece] {
     var scanner = SQLScanner(Array(text.utf8))
     var pieces: [SQLPiece] = []
-    while let (kind, range) = scanner.next() {
-      pieces.append(
-        SQLPiece(kind: kind, text: String(decoding: scanner.bytes[range], as: UTF8.self)))
+    while let token = scanner.next() {
+      pieces.append(SQLPiece(kind: token.kind, text: token.text))
     }
     return pieces
   }
 
   /// Whether the text is a single function call: `ntile(4)`.
   package var isFunctionCall: Bool {
-    let tokens = pieces.filter { $0.kind != .space && $0.kind != .comment }
-    guard let name = tokens.first, name.kind == .word || name.kind == .quoted else { return false }
-    var depth = 0
-    for (index, token) in tokens.enumerated().dropFirst() {
-      if token.text == "(" { depth += 1 }
-      if token.text == ")" { depth -= 1 }
-      // The parenthesis after the name has to be the last one to be closed.
-      if depth == 0 { return index > 1 && index == tokens.count - 1 }
+    let tokens = text.sqlTokens
+    guard tokens.first?.name != nil, tokens.dropFirst().first?.isSymbol("(") == true else {
+      return false
     }
-    return false
+    // The parenthesis after the name has to be the last one to be closed.
+    return tokens.group(from: 1)?.end == tokens.count - 1
   }
 
   /// The tokens, which are equal for texts that differ only in spaces, comments and the case of words.
   package var normalizedTokens: [String] {
-    pieces.filter { $0.kind != .space && $0.kind != .comment }
-      .map { $0.kind == .word ? String(decoding: $0.text.foldedName, as: UTF8.self) : $0.text }
+    text.sqlTokens.map { $0.kind == .word ? $0.text.folded : $0.text }
+  }
+}
+
+/// A piece as the scanner finds it: a part of the scanned bytes.
+struct SQLToken {
+  let kind: SQLPiece.Kind
+  let bytes: ArraySlice<UInt8>
+
+  var text: String { String(decoding: bytes, as: UTF8.self) }
+
+  var isSemicolon: Bool { bytes.first == UInt8(ascii: ";") }
+
+  /// Whether the token is this word, in any case. The word has to be in small letters.
+  func isWord(_ word: StaticString) -> Bool {
+    word.withUTF8Buffer { word in
+      bytes.count == word.count && zip(bytes, word).allSatisfy { $0 | 0x20 == $1 }
+    }
+  }
+
+  var name: String {
+    guard let quote = bytes.first, "'\"`[".utf8.contains(quote) else { return text }
+    return bytes.count > 1 ? bytes.unquoted : text
+  }
+}
+
+extension BidirectionalCollection<UInt8> {
+  /// The text between two quotes. Two quotes inside stand for one, except in brackets.
+  var unquoted: String {
+    var text: [UInt8] = []
+    var isSecond = false
+    for byte in dropFirst().dropLast() {
+      isSecond = byte == first && byte != UInt8(ascii: "[") && !isSecond
+      if !isSecond { text.append(byte) }
+    }
+    return String(decoding: text, as: UTF8.self)
   }
 }
 
@@ -55,9 +84,7 @@ extension SQL {
 /// [its syntax](https://www.sqlite.org/lang_comment.html).
 struct SQLScanner {
   let bytes: [UInt8]
-  /// The position at which scanning ends.
-  private let end: Int
-  /// The position of the next piece.
+  let end: Int
   private(set) var position: Int
 
   /// Scans from a position to an end, which is that of the text by default.
@@ -67,16 +94,14 @@ struct SQLScanner {
     position = start
   }
 
-  /// The kind and range of the next piece; nil at the end.
-  mutating func next() -> (kind: SQLPiece.Kind, range: Range<Int>)? {
+  mutating func next() -> SQLToken? {
     guard position < end else { return nil }
     let start = position
-    let kind = take()
-    return (kind, start..<position)
+    return SQLToken(kind: take(), bytes: bytes[start..<position])
   }
 
   /// The next piece that is neither a space nor a comment.
-  mutating func nextToken() -> (kind: SQLPiece.Kind, range: Range<Int>)? {
+  mutating func nextToken() -> SQLToken? {
     while let piece = next() {
       if piece.kind != .space && piece.kind != .comment { return piece }
     }
@@ -119,8 +144,7 @@ struct SQLScanner {
     case _ where byte.isSQLWord:
       take(while: \.isSQLWord)
       return .word
-    default:
-      return .other
+    default: return .other
     }
   }
 

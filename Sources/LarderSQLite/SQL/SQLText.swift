@@ -27,7 +27,6 @@ struct SQLText {
     }
   }
 
-  /// The number of bytes.
   var count: Int { bytes.count - 1 }
 
   /// The end of the statement that begins at a position, as far as it shows without compiling it:
@@ -43,11 +42,14 @@ struct SQLText {
     return count
   }
 
-  /// Compiles the first statement from a position on, and returns where it ends. Here SQLite gets
+  /// What SQLite's compiler returns: its code, the statement, and where the statement's text ends.
+  typealias Compiled = (code: Int32, handle: OpaquePointer?, end: Int)
+
+  /// Compiles the first statement from a position on. Here SQLite gets
   /// callers' SQL: a statement with an effect while it is compiled must not come here before it runs.
   func compile(
     on database: OpaquePointer, from start: Int = 0, isPersistent: Bool = false
-  ) -> (code: Int32, handle: OpaquePointer?, end: Int) {
+  ) -> Compiled {
     let flags = isPersistent ? UInt32(SQLITE_PREPARE_PERSISTENT) : 0
     return bytes.withUnsafeBufferPointer { bytes in
       bytes.withMemoryRebound(to: CChar.self) { bytes in
@@ -67,42 +69,12 @@ struct SQLText {
   func isEmpty(from start: Int) -> Bool {
     var scanner = SQLScanner(bytes, from: start, to: count)
     while let token = scanner.nextToken() {
-      if bytes[token.range.lowerBound] != UInt8(ascii: ";") { return false }
+      if !token.isSemicolon { return false }
     }
     return true
   }
 
-  func string(from range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
-
   func string(from start: Int, to end: Int? = nil) -> String {
     String(decoding: bytes[start..<(end ?? count)], as: UTF8.self)
-  }
-
-  func isSemicolon(at range: Range<Int>) -> Bool {
-    bytes[range.lowerBound] == UInt8(ascii: ";")
-  }
-
-  /// Whether the token at a range is this word, in any case. The word has to be in small letters.
-  func isWord(_ word: StaticString, at range: Range<Int>) -> Bool {
-    guard range.count == word.utf8CodeUnitCount else { return false }
-    return word.withUTF8Buffer { word in
-      for (offset, letter) in word.enumerated()
-      where bytes[range.lowerBound + offset] | 0x20 != letter { return false }
-      return true
-    }
-  }
-
-  /// The name or string at a range, without its quotes.
-  func name(at range: Range<Int>) -> String {
-    guard let quote = bytes[range].first, "'\"`[".utf8.contains(quote), range.count > 1 else {
-      return string(from: range)
-    }
-    var name: [UInt8] = []
-    var isDoubled = false
-    for byte in bytes[range].dropFirst().dropLast() {
-      isDoubled = byte == quote && !isDoubled
-      if !isDoubled { name.append(byte) }
-    }
-    return String(decoding: name, as: UTF8.self)
   }
 }

@@ -25,12 +25,12 @@ enum StatementKind {
     var scanner = SQLScanner(text.bytes, from: start, to: text.count)
     var token = scanner.nextToken()
     // Empty statements are skipped.
-    while let empty = token, text.isSemicolon(at: empty.range) { token = scanner.nextToken() }
+    while token?.isSemicolon == true { token = scanner.nextToken() }
     guard let first = token, first.kind == .word else {
       self = .ordinary
       return
     }
-    func begins(_ word: StaticString) -> Bool { text.isWord(word, at: first.range) }
+    func begins(_ word: StaticString) -> Bool { first.isWord(word) }
     if begins("select") {
       self = .ordinary
     } else if begins("insert") || begins("update") || begins("delete") || begins("replace")
@@ -38,38 +38,32 @@ enum StatementKind {
     {
       self = .rowChange
     } else if begins("pragma") {
-      self = Self.pragma(text, from: start, &scanner, isExplained: false)
+      self = Self.pragma(&scanner, from: start, isExplained: false)
     } else if begins("explain") {
-      self = Self.explain(text, from: start, &scanner)
+      self = Self.explain(&scanner, from: start)
     } else if begins("begin") || begins("commit") || begins("end") || begins("abort")
-      || begins("start") || begins("prepare") && Self.isNext("transaction", in: text, &scanner)
+      || begins("start") || begins("prepare") && scanner.nextToken()?.isWord("transaction") == true
     {
       self = .transactionControl
     } else if begins("attach") || begins("detach") {
-      self = Self.hasKey(text, &scanner) ? .keyedAttachment : .attachment
+      self = Self.hasKey(&scanner) ? .keyedAttachment : .attachment
     } else if begins("savepoint") || begins("release") {
-      self = Self.savepoint(text, &scanner) ?? .savepoint
+      self = Self.savepoint(&scanner) ?? .savepoint
     } else if begins("rollback") {
-      self = Self.savepoint(text, &scanner) ?? .transactionControl
+      self = Self.savepoint(&scanner) ?? .transactionControl
     } else {
       self = .ordinary
     }
   }
 
-  private static func isNext(
-    _ word: StaticString, in text: SQLText, _ scanner: inout SQLScanner
-  ) -> Bool {
-    scanner.nextToken().map { text.isWord(word, at: $0.range) } ?? false
-  }
-
   /// Reads the rest of an ATTACH: an expression, AS, another one and, maybe, KEY. SQLite takes KEY for the
   /// keyword only without quotes.
-  private static func hasKey(_ text: SQLText, _ scanner: inout SQLScanner) -> Bool {
+  private static func hasKey(_ scanner: inout SQLScanner) -> Bool {
     var isAfterAs = false
-    while let token = scanner.nextToken(), !text.isSemicolon(at: token.range) {
+    while let token = scanner.nextToken(), !token.isSemicolon {
       guard token.kind == .word else { continue }
-      if isAfterAs, text.isWord("key", at: token.range) { return true }
-      if !isAfterAs, text.isWord("as", at: token.range) {
+      if isAfterAs, token.isWord("key") { return true }
+      if !isAfterAs, token.isWord("as") {
         isAfterAs = true
         // The name, which may be `key` itself.
         _ = scanner.nextToken()
@@ -79,34 +73,30 @@ enum StatementKind {
   }
 
   private static func pragma(
-    _ text: SQLText, from start: Int, _ scanner: inout SQLScanner, isExplained: Bool
+    _ scanner: inout SQLScanner, from start: Int, isExplained: Bool
   ) -> Self {
-    Pragma(text, from: start, &scanner, isExplained: isExplained).map { .pragma($0) } ?? .ordinary
+    Pragma(&scanner, from: start, isExplained: isExplained).map { .pragma($0) } ?? .ordinary
   }
 
   /// Reads the rest of an EXPLAIN: maybe QUERY PLAN, and then a statement, which only matters if it is a
   /// PRAGMA.
-  private static func explain(
-    _ text: SQLText, from start: Int, _ scanner: inout SQLScanner
-  ) -> Self {
+  private static func explain(_ scanner: inout SQLScanner, from start: Int) -> Self {
     var next = scanner.nextToken()
-    if let query = next, text.isWord("query", at: query.range) {
+    if next?.isWord("query") == true {
       _ = scanner.nextToken()
       next = scanner.nextToken()
     }
-    guard let next, text.isWord("pragma", at: next.range) else { return .ordinary }
-    return pragma(text, from: start, &scanner, isExplained: true)
+    guard next?.isWord("pragma") == true else { return .ordinary }
+    return pragma(&scanner, from: start, isExplained: true)
   }
 
   /// Reads the rest of a SAVEPOINT, RELEASE or ROLLBACK; nil if it has neither TO nor the scopes' own name.
-  private static func savepoint(_ text: SQLText, _ scanner: inout SQLScanner) -> Self? {
+  private static func savepoint(_ scanner: inout SQLScanner) -> Self? {
     let reserved = TransactionControl.savepointName.foldedName
     var isOfSavepoint = false
-    while let token = scanner.nextToken(), !text.isSemicolon(at: token.range) {
-      if token.kind == .quoted, text.name(at: token.range).foldedName == reserved {
-        return .scopeSavepoint
-      }
-      if token.kind == .word, text.isWord("to", at: token.range) { isOfSavepoint = true }
+    while let token = scanner.nextToken(), !token.isSemicolon {
+      if token.kind == .quoted, token.name.foldedName == reserved { return .scopeSavepoint }
+      if token.kind == .word, token.isWord("to") { isOfSavepoint = true }
     }
     return isOfSavepoint ? .savepoint : nil
   }

@@ -4,11 +4,10 @@ import Glibc
 ///
 /// `@unchecked Sendable` is sound because the memory is never written again, and is freed with the object.
 package final class TextBytes: @unchecked Sendable {
-  package let bytes: UnsafeBufferPointer<UInt8>
+  package let bytes: LentBytes
   /// The number of the declared table that has this name; 0 for other text.
   package let tableNumber: Int
 
-  /// Copies the text.
   package init(_ text: String, tableNumber: Int = 0) {
     self.tableNumber = tableNumber
     let bytes = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: text.utf8.count)
@@ -28,27 +27,22 @@ package struct TextWriter {
   private let end: UnsafeMutablePointer<UInt8>
   /// How many bytes too many were written.
   private var missing = 0
-  /// The number of placeholders so far.
   private(set) var valueCount = 0
   /// Whether the same text is likely to be used again.
   private(set) var isCacheable = true
   /// A hash of the numbers of the declared tables so far; 0 for none.
   private(set) var tables = 0
 
-  private init(
-    _ memory: UnsafeMutableBufferPointer<UInt8>, _ start: UnsafeMutablePointer<UInt8>
-  ) {
+  private init(_ memory: UnsafeMutableBufferPointer<UInt8>, _ start: UnsafeMutablePointer<UInt8>) {
     next = start
     end = start + memory.count
   }
 
-  /// Appends a text.
   package mutating func append(word: StaticString) {
     word.withUTF8Buffer { append($0) }
   }
 
-  /// Appends a text.
-  package mutating func append(_ bytes: UnsafeBufferPointer<UInt8>) {
+  package mutating func append(_ bytes: LentBytes) {
     guard let source = bytes.baseAddress else { return }
     guard bytes.count <= end - next else {
       missing += bytes.count
@@ -58,10 +52,8 @@ package struct TextWriter {
     next += bytes.count
   }
 
-  /// Appends a text.
   package mutating func append(_ text: String) { text.withBytes { append($0) } }
 
-  /// Appends SQL with its placeholders.
   package mutating func append(sql: SQL) {
     append(sql.text)
     valueCount += sql.values.count
@@ -72,7 +64,6 @@ package struct TextWriter {
   @inline(__always)
   package mutating func note(table number: Int) { tables = (tables &* 31 &+ number) & 0xffff_ffff }
 
-  /// Appends a placeholder.
   package mutating func appendPlaceholder() {
     countValue()
     append(word: "?")
@@ -82,7 +73,6 @@ package struct TextWriter {
   @inline(__always)
   package mutating func countValue() { valueCount &+= 1 }
 
-  /// Marks the text as unlikely to be used again.
   package mutating func appendUnlikely() { isCacheable = false }
 
   /// Calls a closure with the bytes that another one writes. They are valid during the call only. The writing
@@ -90,7 +80,7 @@ package struct TextWriter {
   @inline(__always)
   static func withBytes<T>(
     _ write: (inout TextWriter) -> Void,
-    _ body: (UnsafeBufferPointer<UInt8>, TextWriter) throws -> T
+    _ body: (LentBytes, TextWriter) throws -> T
   ) rethrows -> T {
     // A temporary allocation of this size is still on the stack.
     var capacity = 1024

@@ -16,7 +16,6 @@ public enum TransactionKind: Hashable, Sendable {
   }
 }
 
-/// The statements that begin and end scopes.
 package enum TransactionControl: Int, CaseIterable {
   case beginDeferred, beginImmediate, beginExclusive, beginReading, commit, rollback
   case savepoint, release, rollbackTo

@@ -1,5 +1,3 @@
-import CSQLite
-
 extension Database {
   /// The affinity and the collation of a table's column. SQLite knows both without a statement, except for
   /// the affinity of ANY, which depends on whether the table is STRICT. Nil for a view's columns, for a
@@ -10,17 +8,10 @@ extension Database {
     ofColumn column: String, in table: String
   ) throws -> (affinity: ColumnAffinity, collation: String)? {
     guard engine == nil else { return nil }
-    let handle = try connection.sqlite()
-    var type: UnsafePointer<CChar>?
-    var collation: UnsafePointer<CChar>?
-    guard
-      sqlite3_table_column_metadata(handle, nil, table, column, &type, &collation, nil, nil, nil)
-        == SQLITE_OK
-    else { return nil }
-    // Both strings belong to the schema, which the next statement may read anew.
-    let (declared, name) = (type.map { String(cString: $0) }, collation.map { String(cString: $0) })
-    let isStrict = try declared?.uppercased() == "ANY" && isStrict(table)
-    return (ColumnAffinity(type: declared ?? "", isStrict: isStrict), name ?? "BINARY")
+    let look = SchemaLook(handle: try connection.sqlite())
+    guard let (type, collation) = look.declaration(of: column, in: table) else { return nil }
+    let isStrict = try type?.uppercased() == "ANY" && isStrict(table)
+    return (ColumnAffinity(type: type ?? "", isStrict: isStrict), collation)
   }
 
   private func isStrict(_ table: String) throws -> Bool {

@@ -13,7 +13,6 @@ struct CreateTableParser {
   private(set) var areDeferred: [Bool] = []
   private(set) var isAutoincrement = false
   private(set) var conflictClauses: [ConflictClause] = []
-  /// The index of the token at which the current constraint begins.
   private var constraintStart = 0
 
   init(_ sql: String) {
@@ -47,9 +46,7 @@ struct CreateTableParser {
   }
 
   /// Reads ON CONFLICT, which belongs to the constraint before it. ABORT is the default, and left out.
-  private mutating func readConflictClause(
-    _ tokens: [SQLPiece], at index: Int, column: String?
-  ) {
+  private mutating func readConflictClause(_ tokens: [SQLPiece], at index: Int, column: String?) {
     if ["primary", "unique", "not", "check"].contains(where: tokens[index].isWord) {
       constraintStart = index
     }
@@ -122,7 +119,6 @@ package struct ConflictClause: Hashable, Sendable {
     constraint.joined(separator: " ") + " ON CONFLICT " + resolution.uppercased()
   }
 
-  /// Whether a NULL in a column becomes the column's default.
   package func replacesNull(in column: String) -> Bool {
     resolution == "replace"
       && constraint == [String(decoding: column.foldedName, as: UTF8.self), "not", "null"]

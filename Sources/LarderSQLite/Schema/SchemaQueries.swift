@@ -32,7 +32,6 @@ extension Database {
     try catalog?.entries(ofTable: nil) ?? schema(of: "main")
   }
 
-  /// The schema entries of a table, its indexes and its triggers.
   package func schema(ofTable name: String) throws -> [SchemaEntry] {
     try catalog?.entries(ofTable: name)
       ?? schema(of: "main").filter { $0.table.foldedName == name.foldedName }

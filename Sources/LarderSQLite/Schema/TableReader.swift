@@ -59,7 +59,6 @@ struct TableReader {
     return table
   }
 
-  /// Throws if there is no such table or view.
   func columns() throws -> [ColumnSchema] {
     // `hidden` is 1 for hidden columns of virtual tables, 2 and 3 for generated columns. A type is read as
     // bytes: SQLite drops the last byte of a type that begins with a quote, which may cut a character.
@@ -84,13 +83,10 @@ struct TableReader {
     return columns
   }
 
-  /// Throws if there is no such table or view.
   func indexes() throws -> [IndexSchema] {
     let indexes = try db.executeQuery(
       #"SELECT name, "unique", origin FROM pragma_index_list(?, ?) ORDER BY seq DESC"#, name, schema
-    ).map { row in
-      try index(row.get(at: 0), isUnique: row.get(at: 1), row.get(at: 2))
-    }
+    ).map { row in try index(row.get(at: 0), isUnique: row.get(at: 1), row.get(at: 2)) }
     if indexes.isEmpty { _ = try columns() }
     return indexes
   }
@@ -132,7 +128,6 @@ struct TableReader {
       condition: rest.first?.isWord("where") == true ? Array(rest.dropFirst()).text : nil, sql: sql)
   }
 
-  /// Throws if there is no such table or view.
   func foreignKeys() throws -> [ForeignKeySchema] {
     var keys: [ForeignKeySchema] = []
     var last: Int?

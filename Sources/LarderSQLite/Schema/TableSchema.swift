@@ -28,7 +28,6 @@ public struct TableSchema: Hashable, Sendable {
   package var primaryKeyTerms: [String] = []
   /// The table constraints, as they stand after the columns in CREATE TABLE.
   package var constraints: [String] = []
-  /// The UNIQUE constraints.
   package var uniqueIndexes: [IndexSchema] = []
   /// The ON CONFLICT clauses of constraints, except ABORT.
   package var conflictClauses: [ConflictClause] = []
@@ -55,12 +54,9 @@ public struct TableSchema: Hashable, Sendable {
   public var statements: [String] { [sql] + indexes.map(\.sql) }
 
   package func column(_ name: String) -> ColumnSchema? {
-    columns.first {
-      engine == nil ? $0.name.foldedName == name.foldedName : $0.name == name
-    }
+    columns.first { engine == nil ? $0.name.foldedName == name.foldedName : $0.name == name }
   }
 
-  /// The names of the row id that no column has taken.
   package var rowIDNames: [String] {
     isWithoutRowID || engine != nil ? [] : ["rowid", "_rowid_", "oid"].filter { column($0) == nil }
   }
@@ -103,9 +99,7 @@ public struct ColumnSchema: Hashable, Sendable {
   public package(set) var isStored = false
   /// The column's definition in CREATE TABLE; only the name if there is none, as for views.
   public package(set) var sql: String
-  /// The CHECK constraints in the column's definition.
   package var checks: [String] = []
-  /// Whether the definition has a REFERENCES clause.
   package var isReference = false
   /// The clause by which another engine numbers rows, such as GENERATED ALWAYS AS IDENTITY; empty for none.
   package var identity = ""
@@ -156,7 +150,6 @@ public struct IndexSchema: Hashable, Sendable {
     self.sql = sql
   }
 
-  /// The index of a UNIQUE or PRIMARY KEY constraint.
   package init(
     constraint kind: Kind, name: String = "", columns: [String], terms: [String]? = nil
   ) {

@@ -6,19 +6,16 @@ package struct ArgumentWriter {
 
   init(_ arena: BindingArena) { self.arena = arena }
 
-  /// Binds the next value.
   package mutating func append(_ value: any DatabaseValueConvertible) throws {
     index &+= 1
     try value.bind(to: ParameterBinder(arena: arena, index: index))
   }
 
-  /// Binds the next value, an integer.
   package mutating func append(_ value: Int) throws {
     index &+= 1
     try ParameterBinder(arena: arena, index: index).bind(Int64(value))
   }
 
-  /// Binds the next values, or NULL.
   package mutating func append(_ values: [(any DatabaseValueConvertible)?]) throws {
     if index == 0 {
       index = Int32(truncatingIfNeeded: values.count)

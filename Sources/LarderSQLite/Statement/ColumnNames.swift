@@ -1,11 +1,8 @@
-import CSQLite
-
 /// The names of a result's columns, and their positions.
 @usableFromInline
 package final class ColumnNames {
   package let names: [String]
-  /// The names again; empty if two are the same in any case, so that every look-up is a full
-  /// search.
+  /// The names again; empty if two are the same in any case, so that every look-up is a full search.
   @usableFromInline let unique: [String]
   /// The column expected next: rows are mostly read in the same order, column after column.
   @exclusivity(unchecked) @usableFromInline var next = 0
@@ -14,16 +11,6 @@ package final class ColumnNames {
   private var layout: (owner: AnyObject, positions: AnyObject)?
   /// Positions found so far, by the names as they were spelled.
   private var found: [[UInt8]: Int] = [:]
-
-  convenience init(_ handle: OpaquePointer?, count: Int) {
-    let names = (0..<(handle == nil ? 0 : count)).map { index in
-      guard let name = sqlite3_column_name(handle, Int32(truncatingIfNeeded: index)) else {
-        return ""
-      }
-      return String(cString: name)
-    }
-    self.init(names)
-  }
 
   init(_ names: [String]) {
     self.names = names
@@ -40,8 +27,7 @@ package final class ColumnNames {
     return index
   }
 
-  /// The position of a column by its name in any case. Throws if no column has that name, or more
-  /// than one.
+  /// The position of a column by its name in any case. Throws if no column has that name, or more than one.
   package func index(of name: String, sql: String) throws -> Int {
     if let index = expected(name) { return index }
     let bytes = Array(name.utf8)

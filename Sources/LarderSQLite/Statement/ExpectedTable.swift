@@ -13,7 +13,6 @@ package protocol ExpectedTable: AnyObject, Sendable {
 package enum TableNumber {
   private static let count = Atomic<Int>(0)
 
-  /// A number that no other table has.
   package static func next() -> Int { count.add(1, ordering: .relaxed).newValue & 0xffff_ffff }
 }
 
@@ -26,7 +25,6 @@ package struct TableUse: OptionSet, Sendable {
   @inlinable
   package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-  /// All columns of the declaration are named.
   @inlinable package static var allColumns: Self { Self(rawValue: 1) }
   /// Rows are inserted with the values of records.
   @inlinable package static var insertion: Self { Self(rawValue: 2) }

@@ -6,13 +6,11 @@ import Synchronization
 /// A class, because copying a String counts a reference, which takes as long as the look-up itself.
 @usableFromInline
 package final class FixedSQL: Sendable {
-  /// The statement's text.
   package let text: String
   let number: Int
 
   private static let count = Atomic<Int>(0)
 
-  /// Assigns a number to a text.
   package init(_ text: String) {
     self.text = text
     number = Self.count.add(1, ordering: .relaxed).newValue

@@ -1,5 +1,3 @@
-import CSQLite
-
 /// The names of a statement's parameters, resolved to positions once per statement.
 struct ParameterNames {
   /// The names by position from 0, with their prefixes; nil for an anonymous `?`.
@@ -17,14 +15,6 @@ struct ParameterNames {
   }
 
   init(_ names: [String?]) { self.names = names }
-
-  /// The names of a statement's parameters, as SQLite tells them.
-  static func names(of handle: OpaquePointer?, count: Int) -> [String?] {
-    (0..<count).map { index in
-      sqlite3_bind_parameter_name(handle, Int32(truncatingIfNeeded: index + 1))
-        .map { String(cString: $0) }
-    }
-  }
 
   /// Binds named arguments, and interpolated values to the anonymous parameters in order.
   mutating func bind(
@@ -107,7 +97,6 @@ struct ParameterNames {
       positions: positions, single: single.count == positions.count ? single : nil)
   }
 
-  /// The error for a wrong number of positional arguments.
   func countError(given: Int) -> DatabaseError {
     var text = "the statement has \(names.count) parameters, but \(given) were given"
     let missing = names.dropFirst(given).compactMap { $0 }

@@ -19,9 +19,8 @@ extension Connection {
     return statement
   }
 
-  /// Compiles the first statement of a text from a position in bytes on. Returns it, or nil if there
-  /// is none before the end of the text, with the position after it. It has no effect before it
-  /// runs.
+  /// Compiles the first statement of a text from a position in bytes on. Returns it, or nil if there is none
+  /// before the end of the text, with the position after it. It has no effect before it runs.
   ///
   /// - Parameter sql: the text that the statement reports as its own; nil for its part of the text.
   func prepareFirst(
@@ -32,14 +31,12 @@ extension Connection {
     if case .scopeSavepoint = kind {
       throw Self.savepointError(text.string(from: start, to: text.endOfStatement(from: start)))
     }
-    let ((code, handle, end), region) = try collectingRegion(
-      of: text, from: start
-    ) {
-      if case .pragma(let pragma) = kind, pragma.acts {
-        try compileBlanked(pragma, from: start)
-      } else {
-        try compileFirst(of: text, from: start, isPersistent: isPersistent)
+    let ((code, handle, end), region) = try collectingRegion(of: text, from: start) {
+      guard case .pragma(let pragma) = kind, pragma.acts else {
+        return try compileFirst(of: text, from: start, isPersistent: isPersistent)
       }
+      let (code, handle, end) = try compileFirst(of: pragma.blanked)
+      return (code, handle, start + end)
     }
     guard code == SQLITE_OK else {
       let sql = text.string(from: start, to: text.endOfStatement(from: start))
@@ -60,7 +57,6 @@ extension Connection {
     return (statement, end)
   }
 
-  /// Compiles one of the statements that begin and end scopes.
   func prepare(_ control: TransactionControl) throws -> PreparedStatement {
     let text = try SQLText(control.sql)
     let ((code, handle, _), region) = try collectingRegion(of: text, from: 0) {
@@ -73,17 +69,9 @@ extension Connection {
     return statement
   }
 
-  private func compileBlanked(
-    _ pragma: Pragma, from start: Int
-  ) throws -> (code: Int32, handle: OpaquePointer?, end: Int) {
-    let (code, handle, end) = try compileFirst(of: pragma.blanked)
-    return (code, handle, start + end)
-  }
-
-  /// Makes SQLite compile the first statement of a text from a position on.
   func compileFirst(
     of text: SQLText, from start: Int = 0, isPersistent: Bool = false
-  ) throws -> (code: Int32, handle: OpaquePointer?, end: Int) {
+  ) throws -> SQLText.Compiled {
     let database = try sqlite()
     if isSchemaStale { forgetSchema() }
     let compiled = text.compile(on: database, from: start, isPersistent: isPersistent)

@@ -2,9 +2,8 @@ import CSQLite
 
 /// A prepared statement: its handle in SQLite, its execution, and notes of the cache and the schema checks.
 ///
-/// It has one user at a time. A user remembers the number of its execution; once the statement is
-/// reset or finalized, the number has changed, and a user of the old one gets an error instead of
-/// somebody else's row.
+/// It has one user at a time. A user remembers the number of its execution; once the statement is reset or
+/// finalized, the number has changed, and a user of the old one gets an error instead of somebody else's row.
 ///
 /// The unsafe pointer is sound: it is nil from the moment the statement is finalized, which happens
 /// at the latest when the database is closed.
@@ -23,7 +22,6 @@ package final class PreparedStatement {
 
   /// Whether another engine's statement has failed with an error that a changed column type may have caused.
   var mayBeStale = false
-  /// The present user of the statement.
   @exclusivity(unchecked) var user = User.call
   /// The region that it reads and writes; nil if nobody collected that when it was compiled.
   @exclusivity(unchecked) var region: StatementRegion?
@@ -34,16 +32,13 @@ package final class PreparedStatement {
   @exclusivity(unchecked) @usableFromInline var isDeclared = false
   /// The declared tables that it was checked against, if it has any.
   var checkedTables: CheckedTables?
-  /// The notes of the ``StatementCache``.
   @exclusivity(unchecked) var cacheEntry = CacheEntry()
 
   @usableFromInline package let arena: BindingArena
   @usableFromInline let parameterCount: Int
-  lazy var parameters = ParameterNames(
-    engine?.parameterNames ?? ParameterNames.names(of: handle, count: parameterCount))
+  lazy var parameters = ParameterNames(engine?.parameterNames ?? sqliteParameterNames)
 
   @exclusivity(unchecked) var state = State.ready
-  /// The number of the execution that is under way.
   @exclusivity(unchecked) private(set) var execution = 0
   /// The number of the row. It goes up with every row, reset and finalization, so that it identifies
   /// a row; it is never 0 or negative.
@@ -52,8 +47,7 @@ package final class PreparedStatement {
   /// The number of closures that are reading the current row's bytes.
   @exclusivity(unchecked) private var readingDepth = 0
 
-  /// The number of columns, correct once the statement has taken a step: a schema change may alter it
-  /// before.
+  /// The number of columns, correct once the statement has taken a step: a schema change may alter it before.
   @exclusivity(unchecked) @usableFromInline var columnCount: Int
   @exclusivity(unchecked) var names: ColumnNames?
   /// The number of SQLite's recompilations, as of the last check.
@@ -202,17 +196,17 @@ package final class PreparedStatement {
     let isClosing = state == .closing
     state = code == SQLITE_ROW ? .row : code == SQLITE_DONE ? .done : .failed
     if isClosing || state == .failed {
-      if isFirst, !isClosing { noteFailure(handle) }
+      if isFirst, !isClosing { noteFailure() }
       if isFirst, !isClosing, connection.makesUsable(after: code) {
         sqlite3_reset(handle)
         state = .ready
         return try step()
       }
-      let error = failure(code, handle, isClosing: isClosing)
+      let error = failure(code, isClosing: isClosing)
       if isFirst, !isClosing, try vacuumsTrusting(after: error) { return false }
       throw error
     }
-    if isFirst { try updateColumns(handle) }
+    if isFirst { try updateColumns() }
     return state == .row
   }
 
@@ -258,7 +252,7 @@ package final class PreparedStatement {
     }
     // No Optional error for both cases: making, moving and testing it took 5 % of an empty read's time.
     if code == SQLITE_DONE { return endAsControl(handle) }
-    let error = failure(code, handle, isClosing: false)
+    let error = failure(code, isClosing: false)
     endAsControl(handle)
     throw error
   }

@@ -33,12 +33,10 @@ enum Redaction {
   }
 
   private static func place(of found: [UInt8], in bytes: [UInt8], from start: Int) -> Int? {
-    bytes.withUnsafeBytes { bytes in
-      guard let base = bytes.baseAddress else { return nil }
-      return found.withUnsafeBytes {
-        larder_find(base + start, bytes.count - start, $0.baseAddress, $0.count).map { $0 - base }
-      }
+    let offset = bytes[start...].withUnsafeBufferPointer { rest in
+      found.withUnsafeBufferPointer { rest.offset(of: $0) }
     }
+    return offset.map { start + $0 }
   }
 
   /// Removes the words that only the arguments of a statement have from a message.

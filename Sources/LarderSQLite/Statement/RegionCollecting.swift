@@ -3,14 +3,11 @@ import CSQLite
 // Collects what statements read and write, when they are compiled.
 
 extension Connection {
-  /// What SQLite's compiler returns.
-  typealias Compiled = (code: Int32, handle: OpaquePointer?, end: Int)
-
   /// Calls a closure that compiles a statement. Also returns what the statement reads and writes; nil if that
   /// isn't collected, or if the statement doesn't compile.
   func collectingRegion(
-    of text: SQLText, from start: Int, _ compile: () throws -> Compiled
-  ) rethrows -> (Compiled, StatementRegion?) {
+    of text: SQLText, from start: Int, _ compile: () throws -> SQLText.Compiled
+  ) rethrows -> (SQLText.Compiled, StatementRegion?) {
     guard let actions = authorizer.actions else { return (try compile(), nil) }
     // Earlier actions belong to a statement under way, whose function compiles this one. Actions from now on
     // belong to this one alone, and are dropped if it doesn't compile.
@@ -38,9 +35,7 @@ extension Connection {
     return true
   }
 
-  private func add(
-    _ actions: [AuthorizedActions.Action], to region: StatementRegion, sql: String
-  ) {
+  private func add(_ actions: [AuthorizedActions.Action], to region: StatementRegion, sql: String) {
     var traits: [Region.TableName: TableTraits] = [:]
     func traitsOf(_ name: Region.TableName) -> TableTraits {
       if let known = traits[name] { return known }
@@ -121,11 +116,9 @@ extension Connection {
   private var databaseNames: [String] {
     var names: [String] = ["main", "temp"]
     guard let handle, larder_has_attached(handle) != 0 else { return names }
-    let others = "SELECT name FROM pragma_database_list WHERE seq > 1 LIMIT 1 OFFSET"
     authorizer.whilePaused {
-      while let name = Connection.text("\(others) \(names.count - 2)", on: handle) {
-        names.append(name)
-      }
+      let others = OwnStatement("SELECT name FROM pragma_database_list WHERE seq > 1", on: handle)
+      while others.next() { names.append(others.text(0)) }
     }
     return names
   }

@@ -19,8 +19,7 @@ final class StatementCache {
   }
   @exclusivity(unchecked) private var figures = (hits: 0, misses: 0, evictions: 0)
   @exclusivity(unchecked) private var statements: [PreparedStatement] = []
-  /// The statements by the hashes of their texts. If two texts have the same hash, the second one isn't
-  /// kept.
+  /// The statements by the hashes of their texts. If two texts have the same hash, the second one isn't kept.
   @exclusivity(unchecked) private var byHash: [Int: PreparedStatement] = [:]
   /// Statements of ``FixedSQL``, each at its number modulo the size. A statement whose place was taken
   /// is found by its text, and takes the place back.
@@ -61,11 +60,11 @@ final class StatementCache {
   ///   - number: the ``FixedSQL`` number for finding it again, or 0.
   ///   - compile: compiles the statement. Its argument says whether the cache will keep the statement.
   func take(
-    _ sql: UnsafeBufferPointer<UInt8>, _ number: Int,
+    _ sql: LentBytes, _ number: Int,
     _ compile: (_ isKept: Bool) throws -> PreparedStatement
   ) rethrows -> PreparedStatement {
     var hasher = Hasher()
-    hasher.combine(bytes: UnsafeRawBufferPointer(sql))
+    sql.hash(into: &hasher)
     let hash = hasher.finalize()
     let known = byHash[hash]
     if let known, known.isIdle, known.sql.hasBytes(sql) {

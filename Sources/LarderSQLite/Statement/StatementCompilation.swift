@@ -6,13 +6,13 @@ extension PreparedStatement {
   /// Checks whether SQLite has recompiled the statement. Throws if a table doesn't fit its declaration any
   /// more.
   @inline(__always)
-  func updateColumns(_ handle: OpaquePointer) throws {
+  func updateColumns() throws {
     let current = sqlite3_stmt_status(handle, SQLITE_STMTSTATUS_REPREPARE, 0)
-    if generation != current { try updateColumns(handle, current) }
+    if generation != current { try updateColumns(current) }
   }
 
-  private func updateColumns(_ handle: OpaquePointer, _ current: Int32) throws {
-    noteCompilation(handle, current)
+  private func updateColumns(_ current: Int32) throws {
+    noteCompilation(current)
     guard let checkedTables else { return }
     let number = checkedMark & 0xffff_ffff
     checkedMark = 0
@@ -21,7 +21,7 @@ extension PreparedStatement {
     checkedMark = connection.schemaMark | number
   }
 
-  private func noteCompilation(_ handle: OpaquePointer, _ current: Int32) {
+  private func noteCompilation(_ current: Int32) {
     generation = current
     names = nil
     columnCount = Int(sqlite3_column_count(handle))
@@ -37,7 +37,7 @@ extension PreparedStatement {
   }
 
   /// Notes a recompilation, if the first step has failed. Calls nothing that would replace SQLite's message.
-  func noteFailure(_ handle: OpaquePointer) {
+  func noteFailure() {
     if generation != sqlite3_stmt_status(handle, SQLITE_STMTSTATUS_REPREPARE, 0) {
       isOutdated = true
     }
@@ -63,17 +63,30 @@ extension PreparedStatement {
   @usableFromInline
   package var columnNames: ColumnNames {
     if let names { return names }
-    let made =
-      engine.map { ColumnNames($0.columnNames) } ?? ColumnNames(handle, count: columnCount)
+    let made = ColumnNames(engine?.columnNames ?? sqliteColumnNames)
     names = made
     return made
+  }
+
+  private var sqliteColumnNames: [String] {
+    guard let handle else { return [] }
+    return (0..<columnCount).map { index in
+      let name = sqlite3_column_name(handle, Int32(truncatingIfNeeded: index))
+      return name.map { String(cString: $0) } ?? ""
+    }
+  }
+
+  var sqliteParameterNames: [String?] {
+    (0..<parameterCount).map { index in
+      sqlite3_bind_parameter_name(handle, Int32(truncatingIfNeeded: index + 1))
+        .map { String(cString: $0) }
+    }
   }
 
   /// A reader of a column of the row that the statement stands on.
   @usableFromInline @inline(__always)
   package func reader(at index: Int) -> ColumnReader {
     ColumnReader(
-      statement: arena.statement, index: Int32(truncatingIfNeeded: index),
-      format: arena.format)
+      statement: arena.statement, index: Int32(truncatingIfNeeded: index), format: arena.format)
   }
 }

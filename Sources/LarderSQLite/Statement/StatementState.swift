@@ -74,11 +74,8 @@ extension PreparedStatement {
 
   /// Makes the error of a failed step, and then tells followers. They may call SQLite, after which its
   /// message is gone.
-  func failure(
-    _ code: Int32, _ handle: OpaquePointer, isClosing: Bool
-  ) -> DatabaseError {
-    let error =
-      isClosing ? closedError() : connection.error(code, sql: sql, statement: handle)
+  func failure(_ code: Int32, isClosing: Bool) -> DatabaseError {
+    let error = isClosing ? closedError() : connection.error(code, sql: sql, statement: handle)
     // SQLite may have rolled back by itself.
     if !connection.hasTransaction { connection.knownSchema.noteEnd(undone: true) }
     if code != SQLITE_ROW, code != SQLITE_DONE, !connection.afterSteps.isEmpty {

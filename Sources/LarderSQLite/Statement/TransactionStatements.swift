@@ -21,7 +21,6 @@ final class TransactionStatements {
     }
   }
 
-  /// The statement, not retained.
   @inline(__always)
   func reference(to control: TransactionControl) -> Unmanaged<PreparedStatement>? {
     references.isEmpty ? nil : references[control.rawValue]

@@ -20,8 +20,7 @@ public struct ColumnReader {
   @inlinable
   package init(statement: OpaquePointer, index: Int32, format: StorageFormat) {
     value =
-      format.isEngine
-      ? Self.engineValue(statement, index) : sqlite3_column_value(statement, index)
+      format.isEngine ? Self.engineValue(statement, index) : sqlite3_column_value(statement, index)
     self.format = format
   }
 
@@ -38,7 +37,6 @@ public struct ColumnReader {
     StorageClass(rawValue: type) ?? .null
   }
 
-  /// Whether the value has this type code of SQLite's, such as `SQLITE_TEXT`.
   @inlinable @inline(__always)
   func isStored(as type: Int32) -> Bool { self.type == type }
 
@@ -107,6 +105,10 @@ public struct ColumnReader {
     }
     return try body(UnsafeRawBufferPointer(start: bytes, count: count))
   }
+
+  /// A copy of the bytes of a blob or of text.
+  @inlinable
+  func bytes() throws -> [UInt8] { try withUnsafeBytes { [UInt8]($0) } }
 
   /// Throws if text has an unpaired surrogate. SQLite's conversion would make another character of it and
   /// what follows.

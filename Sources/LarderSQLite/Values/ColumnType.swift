@@ -13,7 +13,6 @@ public struct ColumnType: Hashable, Sendable {
   }
 
   package let kind: Kind
-  /// Whether the column may hold NULL.
   package let isNullable: Bool
 
   package init(_ kind: Kind, isNullable: Bool = false) {

@@ -46,7 +46,7 @@ extension DatabaseValue: DatabaseValueConvertible {
     case .integer: self = .integer(column.integer)
     case .real: self = .real(column.real)
     case .text: self = .text(try column.text())
-    case .blob: self = .blob(try column.withUnsafeBytes { [UInt8]($0) })
+    case .blob: self = .blob(try column.bytes())
     }
   }
 
@@ -88,7 +88,6 @@ extension DatabaseValue: ExpressibleByBooleanLiteral {
 }
 
 extension DatabaseValue {
-  /// The error for a storage class that a type can't take.
   @usableFromInline
   package func unexpected(for type: Any.Type) -> any Error {
     ConversionError.failure(isNull ? .null : .storageClass(storageClass), type)

@@ -18,8 +18,7 @@ import FoundationEssentials
 public enum DateFormat: UInt8, Hashable, Sendable {
   /// A real number of seconds since 1970: the default. Exact to a quarter of a microsecond.
   case secondsSince1970
-  /// An integer number of milliseconds since 1970, up to 278,000 years from then; rounds to the
-  /// nearest.
+  /// An integer number of milliseconds since 1970, up to 278,000 years from then; rounds to the nearest.
   case unixMilliseconds
   /// The Julian day as a real number: days since noon in Greenwich on November 24, 4714 B.C. Exact to about
   /// 40 microseconds.
@@ -75,21 +74,17 @@ public enum DateFormat: UInt8, Hashable, Sendable {
         throw ConversionError(.notExact, Date.self)
       }
       return try Self.date(Double(milliseconds) / 1000)
-    case (.julianDay, .real(let days)):
-      return try Self.date((days - Self.julianDayOf1970) * 86_400)
+    case (.julianDay, .real(let days)): return try Self.date((days - Self.julianDayOf1970) * 86_400)
     case (.julianDay, .integer(let days)):
       return try Self.date((Self.exactly(days) - Self.julianDayOf1970) * 86_400)
     case (_, .text(let text)) where columnType == .text:
       let seconds = try CivilTime.secondsSince1970(text)
-      guard let form = Self.form(of: text) else {
-        throw ConversionError(.malformed, Date.self)
-      }
+      guard let form = Self.form(of: text) else { throw ConversionError(.malformed, Date.self) }
       guard form == self else {
         throw ConversionError(.otherCoding(".format(.\(form))"), Date.self)
       }
       return try Self.date(seconds)
-    default:
-      throw value.unexpected(for: Date.self)
+    default: throw value.unexpected(for: Date.self)
     }
   }
 
@@ -134,7 +129,6 @@ public enum DateFormat: UInt8, Hashable, Sendable {
     return Date(timeIntervalSince1970: seconds)
   }
 
-  /// The type with which a column of dates in this format is declared.
   package var columnType: ColumnType {
     switch self {
     case .secondsSince1970, .julianDay: .real

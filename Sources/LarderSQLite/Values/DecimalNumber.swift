@@ -9,7 +9,6 @@ package struct DecimalNumber {
 
   static let zero = DecimalNumber([], 0, isNegative: false)
 
-  /// Strips the zeros at both ends.
   private init(_ digits: some BidirectionalCollection<UInt8>, _ exponent: Int, isNegative: Bool) {
     var trimmed = digits.drop { $0 == 0 }
     let count = trimmed.count
@@ -122,8 +121,7 @@ package struct DecimalNumber {
     if right.digits.isEmpty { return left }
     let exponent = min(left.exponent, right.exponent)
     let count =
-      max(
-        left.digits.count + left.exponent, right.digits.count + right.exponent) - exponent
+      max(left.digits.count + left.exponent, right.digits.count + right.exponent) - exponent
     // Pads a number so that the operands align at the point, with one digit more in front for the carry.
     func aligned(_ number: DecimalNumber) -> [UInt8] {
       let end = Array(repeating: 0 as UInt8, count: number.exponent - exponent)

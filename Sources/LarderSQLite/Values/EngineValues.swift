@@ -16,7 +16,6 @@ package struct EngineEffects: OptionSet {
   package static let losesDetail = EngineEffects(rawValue: 4)
 }
 
-/// A prepared statement of another engine.
 package protocol EngineStatement: AnyObject {
   /// Binds a parameter, counted from 1, converted to the type that the engine expects there. The value's
   /// bytes are valid during the call only. Throws ``ConversionError`` if the type can't hold the value.
@@ -65,7 +64,6 @@ package protocol EngineStatement: AnyObject {
 /// Safety: the memory belongs to this object alone, and is freed with it.
 @usableFromInline
 package final class EngineRow {
-  /// The values, one for each column.
   @exclusivity(unchecked) package private(set) var values: UnsafeMutableBufferPointer<EngineValue> =
     .allocate(capacity: 0)
 
@@ -73,7 +71,6 @@ package final class EngineRow {
 
   deinit { values.deallocate() }
 
-  /// Makes room for the values of this many columns.
   package func resize(to count: Int) {
     guard count != values.count else { return }
     values.deallocate()
@@ -90,8 +87,7 @@ package final class EngineRow {
   @inline(__always)
   package static func values(_ pointer: OpaquePointer) -> UnsafePointer<EngineValue> {
     let row = Unmanaged<EngineRow>.fromOpaque(UnsafeRawPointer(pointer))
-    return UnsafePointer(
-      row._withUnsafeGuaranteedRef { $0.values.baseAddress.unsafelyUnwrapped })
+    return UnsafePointer(row._withUnsafeGuaranteedRef { $0.values.baseAddress.unsafelyUnwrapped })
   }
 }
 
@@ -155,11 +151,9 @@ package struct EngineValue {
 }
 
 extension StorageFormat {
-  /// Whether the engine isn't SQLite.
   @inlinable
   package var isEngine: Bool { bits & 0x80 != 0 }
 
-  /// The format of values of another engine.
   static func engine(_ dateFormat: DateFormat) -> StorageFormat {
     StorageFormat(bits: dateFormat.rawValue << 1 | 0x80)
   }

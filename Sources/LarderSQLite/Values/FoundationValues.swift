@@ -33,9 +33,7 @@ extension UUID: DatabaseValueConvertible {
   public static var columnType: ColumnType { .uuid }
 
   /// A blob of 16 bytes: half the size of text, and with one spelling only.
-  public var databaseValue: DatabaseValue {
-    .blob(withUnsafeBytes(of: uuid) { [UInt8]($0) })
-  }
+  public var databaseValue: DatabaseValue { .blob(withUnsafeBytes(of: uuid) { [UInt8]($0) }) }
 
   /// The UUID from 16 bytes, or from text such as `E621E1F8-C36C-495A-93FC-0C247A3E6E5F` in
   /// either case. Throws for anything else.
@@ -49,8 +47,7 @@ extension UUID: DatabaseValueConvertible {
         throw ConversionError(.malformed, UUID.self)
       }
       self = value
-    default:
-      throw databaseValue.unexpected(for: UUID.self)
+    default: throw databaseValue.unexpected(for: UUID.self)
     }
   }
 

@@ -25,24 +25,36 @@ package struct JSONScanner {
     var start: Int { name?.lowerBound ?? value.lowerBound }
   }
 
-  let bytes: UnsafeBufferPointer<UInt8>
+  let bytes: LentBytes
   private var position: Int
 
-  package init(_ bytes: UnsafeBufferPointer<UInt8>, at position: Int = 0) {
+  package init(_ bytes: LentBytes, at position: Int = 0) {
     self.bytes = bytes
     self.position = position
   }
 
-  /// The range of the only value of the whole text.
-  package static func value(of bytes: UnsafeBufferPointer<UInt8>) throws(Malformed) -> Range<Int> {
-    try find([], in: bytes) ?? 0..<0
+  /// A scanner of the text of an argument, to which SQLite converts other values; of none for NULL.
+  init(of argument: FunctionArgument) {
+    self.init(argument.text ?? .none)
   }
+
+  /// Calls a closure with a scanner of these bytes.
+  static func scanning<T>(_ bytes: [UInt8], _ body: (JSONScanner) throws -> T) rethrows -> T {
+    try bytes.withUnsafeBufferPointer { try body(JSONScanner($0)) }
+  }
+
+  func isSame(as text: [UInt8]) -> Bool { text.withUnsafeBufferPointer { bytes.isSame(as: $0) } }
+
+  /// The range of the only value of the whole text.
+  package static func value(of bytes: LentBytes) throws(Malformed) -> Range<Int> {
+    try JSONScanner(bytes).find([]) ?? 0..<0
+  }
+
+  func checkWhole() throws(Malformed) { _ = try find([]) }
 
   /// The range of the value to which a path leads; nil if it leads nowhere. The text has to be JSON as a
   /// whole, and is read once.
-  static func find(
-    _ path: [Step], in bytes: UnsafeBufferPointer<UInt8>
-  ) throws(Malformed) -> Range<Int>? {
+  func find(_ path: [Step]) throws(Malformed) -> Range<Int>? {
     var scanner = JSONScanner(bytes)
     var open = OpenContainers()
     var found: Range<Int>?
@@ -99,7 +111,6 @@ package struct JSONScanner {
     }
   }
 
-  /// The range of the value that begins at a position.
   func value(at position: Int) throws(Malformed) -> Range<Int> {
     var scanner = JSONScanner(bytes, at: position)
     return try scanner.value()
@@ -108,33 +119,19 @@ package struct JSONScanner {
   /// The offset of the value to which a step leads from the value at `start`; nil if there is none. Nothing
   /// after it is read, so that a path of many steps reads the text once.
   func start(of step: Step, at start: Int) throws(Malformed) -> Int? {
-    if case .element(let index) = step, index < 0 {
-      let members = try members(at: start)
-      let index = members.count + index
-      return index >= 0 && members[index].name == nil ? members[index].value.lowerBound : nil
-    }
     var scanner = JSONScanner(bytes, at: start)
-    let isObject = if case .name = step { true } else { false }
-    guard scanner.byte == (isObject ? UInt8(ascii: "{") : UInt8(ascii: "[")) else { return nil }
-    var count = 0
-    while true {
-      scanner.position += 1
-      scanner.skipSpace()
-      if count == 0, scanner.isAtEnd(of: isObject) { return nil }
-      let isFound =
-        switch step {
-        case .name(let name): isText(name, in: try scanner.name())
-        case .element(let index): index == count
-        }
-      scanner.skipSpace()
-      if isFound { return scanner.position }
-      _ = try scanner.value()
-      scanner.skipSpace()
-      if scanner.isAtEnd(of: isObject) { return nil }
-      guard scanner.byte == UInt8(ascii: ",") else { throw Malformed() }
-      count += 1
-    }
+    var open = OpenContainers()
+    guard try scanner.enter(step, &open) else { return nil }
+    scanner.skipSpace()
+    return scanner.position
   }
+
+  func part(_ range: Range<Int>) -> LentBytes {
+    LentBytes(rebasing: bytes[range])
+  }
+
+  /// The text in a range, as it is written.
+  func source(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
 
   /// The first byte that isn't white space from a position on, and its offset; the byte is 0 at the end.
   func byte(behind position: Int) -> (at: Int, byte: UInt8) {

@@ -17,7 +17,6 @@ public struct ParameterBinder {
     self.index = index
   }
 
-  /// Binds NULL.
   @inlinable
   package func bindNull() throws {
     if arena.isEngine { return try bindNullInEngine() }
@@ -48,7 +47,7 @@ public struct ParameterBinder {
 
   /// Binds a copy of these UTF-8 bytes as text. Throws as ``ParameterBinder`` says.
   @inlinable
-  package func bind(text: UnsafeBufferPointer<UInt8>) throws {
+  package func bind(text: LentBytes) throws {
     if arena.isEngine { return try bindInEngine(text) }
     try check(arena.bindText(text, at: index))
   }
@@ -82,7 +81,7 @@ public struct ParameterBinder {
   }
 
   @usableFromInline
-  func bindInEngine(_ text: UnsafeBufferPointer<UInt8>) throws {
+  func bindInEngine(_ text: LentBytes) throws {
     try bindInEngine(EngineValue(.text, UnsafeRawBufferPointer(text)))
   }
 
@@ -187,7 +186,6 @@ package final class BindingArena {
   @inline(__always)
   func stepsInEngine() -> Bool { engine?.stepInMemory() ?? false }
 
-  /// Whether the engine isn't SQLite.
   @inlinable
   var isEngine: Bool { format.isEngine }
 
@@ -223,9 +221,7 @@ package final class BindingArena {
     wanted |= Self.tableMark
     // SQLite releases the rows even if this call fails.
     let code = larder_bind_table(statement, index, Unmanaged.passRetained(rows).toOpaque(), release)
-    guard code == SQLITE_OK else {
-      throw ParameterBinder(arena: self, index: index).failure(code)
-    }
+    guard code == SQLITE_OK else { throw ParameterBinder(arena: self, index: index).failure(code) }
   }
 
   @usableFromInline
@@ -254,7 +250,7 @@ package final class BindingArena {
   }
 
   @inlinable
-  func bindText(_ text: UnsafeBufferPointer<UInt8>, at index: Int32) -> Int32 {
+  func bindText(_ text: LentBytes, at index: Int32) -> Int32 {
     if let copy = keep(UnsafeRawBufferPointer(text)) {
       return larder_bind_text_static(statement, index, copy, UInt64(text.count))
     }

@@ -65,7 +65,7 @@ extension Array: DatabaseValueConvertible where Element == UInt8 {
     guard column.isStored(as: SQLITE_BLOB) else {
       throw column.unexpected(for: [UInt8].self)
     }
-    self = try column.withUnsafeBytes { [UInt8]($0) }
+    self = try column.bytes()
   }
 }
 
@@ -91,9 +91,7 @@ extension Data: DatabaseValueConvertible {
 
   /// The blob's bytes. Throws for any other storage class.
   public init(column: ColumnReader) throws {
-    guard column.isStored(as: SQLITE_BLOB) else {
-      throw column.unexpected(for: Data.self)
-    }
+    guard column.isStored(as: SQLITE_BLOB) else { throw column.unexpected(for: Data.self) }
     self = try column.withUnsafeBytes { Data($0) }
   }
 }

@@ -1,3 +1,4 @@
+import CSQLite
 import Glibc
 
 // Byte-wise comparison of strings, and case folding of ASCII letters, as SQLite does both. Swift's `==` takes
@@ -19,38 +20,26 @@ extension String {
   @usableFromInline
   func hasSameBytes(as other: String) -> Bool {
     let isSame = utf8.withContiguousStorageIfAvailable { left in
-      other.utf8.withContiguousStorageIfAvailable { right in
-        guard left.count == right.count, let start = left.baseAddress, let other = right.baseAddress
-        else { return left.count == right.count }
-        return memcmp(start, other, left.count) == 0
-      }
+      other.utf8.withContiguousStorageIfAvailable { left.isSame(as: $0) }
     }
     return (isSame ?? nil) ?? utf8.elementsEqual(other.utf8)
   }
 
-  /// Calls a closure with the bytes of the text.
   @inlinable @inline(__always)
-  package func withBytes<T>(_ body: (UnsafeBufferPointer<UInt8>) throws -> T) rethrows -> T {
+  package func withBytes<T>(_ body: (LentBytes) throws -> T) rethrows -> T {
     if let result = try utf8.withContiguousStorageIfAvailable(body) { return result }
     return try Array(utf8).withUnsafeBufferPointer(body)
   }
 
-  /// Whether the text has these bytes.
-  package func hasBytes(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
-    withBytes { own in
-      guard own.count == bytes.count, let start = own.baseAddress, let other = bytes.baseAddress
-      else { return own.count == bytes.count }
-      return memcmp(start, other, own.count) == 0
-    }
+  package func hasBytes(_ bytes: LentBytes) -> Bool {
+    withBytes { $0.isSame(as: bytes) }
   }
 
   /// Whether the text is this ASCII word, ignoring case. The word is given in lower case.
   package func isWord(_ word: StaticString) -> Bool {
     withBytes { own in
       own.count == word.utf8CodeUnitCount
-        && word.withUTF8Buffer { word in
-          own.indices.allSatisfy { own[$0] | 0x20 == word[$0] }
-        }
+        && word.withUTF8Buffer { word in own.indices.allSatisfy { own[$0] | 0x20 == word[$0] } }
     }
   }
 
@@ -60,8 +49,29 @@ extension String {
     return hasCapitals ? String(decoding: foldedName, as: UTF8.self) : self
   }
 
-  /// The text with ASCII letters in lower case, as bytes.
   package var foldedName: [UInt8] {
     utf8.map { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 | 0x20 : $0 }
+  }
+}
+
+/// The bytes of a text, mostly in UTF-8, that their owner lends for one call: nobody else keeps or frees them.
+@usableFromInline package typealias LentBytes = UnsafeBufferPointer<UInt8>
+
+extension LentBytes {
+  static var none: Self { Self(start: nil, count: 0) }
+
+  func hash(into hasher: inout Hasher) { hasher.combine(bytes: UnsafeRawBufferPointer(self)) }
+
+  @inline(__always)
+  func isSame(as other: Self) -> Bool {
+    guard count == other.count, let start = baseAddress, let other = other.baseAddress
+    else { return count == other.count }
+    return memcmp(start, other, count) == 0
+  }
+
+  /// The offset at which other bytes are found first, in linear time.
+  func offset(of other: Self) -> Int? {
+    guard let start = UnsafeRawPointer(baseAddress) else { return nil }
+    return larder_find(start, count, other.baseAddress, other.count).map { $0 - start }
   }
 }

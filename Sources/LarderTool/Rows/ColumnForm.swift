@@ -48,10 +48,10 @@ struct ImportedColumn {
 enum FileField {
   case null
   /// A value without quotes: a number, a CSV file's blob, or text that can't be mistaken for either.
-  case bare(UnsafeBufferPointer<UInt8>)
+  case bare(LentBytes)
   /// A value that is marked as text, by quotes.
-  case text(UnsafeBufferPointer<UInt8>)
-  case base64(UnsafeBufferPointer<UInt8>)
+  case text(LentBytes)
+  case base64(LentBytes)
   case bool(Bool)
 }
 
@@ -93,7 +93,7 @@ extension ImportedColumn {
     }
   }
 
-  private func bind(text bytes: UnsafeBufferPointer<UInt8>, to parameter: ParameterBinder) throws {
+  private func bind(text bytes: LentBytes, to parameter: ParameterBinder) throws {
     guard bytes.isUTF8 else { throw FieldProblem("the text is not valid UTF-8") }
     try parameter.bind(text: bytes)
   }
@@ -102,7 +102,7 @@ extension ImportedColumn {
   ///
   /// - Parameter isMarked: whether the file marks the value as text.
   private func bindNumber(
-    _ bytes: UnsafeBufferPointer<UInt8>, isMarked: Bool, to parameter: ParameterBinder
+    _ bytes: LentBytes, isMarked: Bool, to parameter: ParameterBinder
   ) throws -> Bool {
     guard let first = bytes.first, first < 0x3A else { return false }
     if form == .any, !bytes.isPlainNumber { return false }
@@ -130,7 +130,7 @@ extension ImportedColumn {
   }
 }
 
-extension UnsafeBufferPointer<UInt8> {
+extension LentBytes {
   /// The first 40 bytes as text, for a message.
   var shown: String {
     let text = String(decoding: prefix(40), as: UTF8.self)

@@ -92,7 +92,7 @@ enum BlobLiteral {
   }
 
   /// Parses a blob literal; nil if the text isn't one.
-  static func bytes(_ text: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
+  static func bytes(_ text: LentBytes) -> [UInt8]? {
     guard mayBegin(text), text.count >= 3, text.count % 2 == 1,
       text[text.count - 1] == UInt8(ascii: "'")
     else { return nil }

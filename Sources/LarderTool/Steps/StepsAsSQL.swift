@@ -148,8 +148,3 @@ extension StepsPlan.Part {
       + remarks.map(\.commented)
   }
 }
-
-extension String {
-  /// The text as an SQL string literal.
-  fileprivate var quotedText: String { "'" + replacing("'", with: "''") + "'" }
-}

@@ -1,7 +1,6 @@
 // Tokens of SQL text: the pieces that aren't space or comments, with names and groups of them.
 
 extension SQLPiece {
-  /// Whether the piece is space or a comment.
   package var isSpace: Bool { kind == .space || kind == .comment }
 
   /// The name that a word or a quoted identifier stands for; nil for anything else.
@@ -11,7 +10,7 @@ extension SQLPiece {
   package var name: String? {
     switch kind {
     case .word: text
-    case .quoted: quotedName
+    case .quoted: text.utf8.unquoted
     default: nil
     }
   }
@@ -23,20 +22,6 @@ extension SQLPiece {
 
   /// Whether the piece is this character outside of quotes.
   package func isSymbol(_ symbol: String) -> Bool { kind == .other && text == symbol }
-
-  /// The text between the quotes, without the doubling of quotes.
-  private var quotedName: String? {
-    guard let quote = text.utf8.first else { return nil }
-    let inner = text.utf8.dropFirst().dropLast()
-    // Two quotes stand for one, except in brackets.
-    var bytes: [UInt8] = []
-    var isSecond = false
-    for byte in inner {
-      isSecond = byte == quote && quote != UInt8(ascii: "[") && !isSecond
-      if !isSecond { bytes.append(byte) }
-    }
-    return String(decoding: bytes, as: UTF8.self)
-  }
 }
 
 extension String {
@@ -57,10 +42,7 @@ extension String {
 }
 
 extension [SQLPiece] {
-  /// See ``Swift/String/normalizedSQL``.
-  package var normalized: [String] {
-    map { $0.identifier.map { String(decoding: $0.foldedName, as: UTF8.self) } ?? $0.text }
-  }
+  package var normalized: [String] { map { $0.identifier?.folded ?? $0.text } }
 
   /// The tokens between the first parenthesis from an index on and the one that closes it, with the index of
   /// the closing one.
