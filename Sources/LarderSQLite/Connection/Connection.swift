@@ -99,6 +99,7 @@ final class Connection {
   @exclusivity(unchecked) var key: EncryptionKey?
   /// The log that this connection makes, and has to be removed separately once it is closed.
   var leftover: LeftoverLog?
+  /// Whether a changeset is being recorded.
   var isRecordingChanges = false
   /// Whether there is a ``follower`` or a ``recorder``.
   @exclusivity(unchecked) private(set) var isFollowed = false
@@ -228,6 +229,7 @@ final class Connection {
     blockedReasons.bitwiseAnd(~reasons.rawValue, ordering: .relaxed)
   }
 
+  /// Throws if the task of the scope was cancelled.
   func checkCancellation() throws {
     if reasons.contains(.cancellation) { throw Self.cancellationError }
   }

@@ -53,10 +53,10 @@ extension Database {
 
   /// Whether a path leads to the database's own file.
   private func isOwnFile(_ path: String) throws -> Bool {
-    guard let own = sqlite3_db_filename(try connection.sqlite(), "main"),
-      let identity = FileLocation.Identity(ofFileAt: own)
-    else { return false }
-    return identity == FileLocation.Identity(ofFileAt: path)
+    guard let own = sqlite3_db_filename(try connection.sqlite(), "main") else { return false }
+    var (ownFile, file) = (stat(), stat())
+    return stat(own, &ownFile) == 0 && stat(path, &file) == 0
+      && ownFile.st_dev == file.st_dev && ownFile.st_ino == file.st_ino
   }
 
   /// Copies the database into another one, and replaces that one's content. The destination must have no open
