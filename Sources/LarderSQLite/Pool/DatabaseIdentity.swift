@@ -40,7 +40,7 @@ package struct DatabaseIdentity: Hashable, Sendable {
   ) throws {
     let file = Self.description(of: location.identity)
     let call = ScopeCall("backup(every:to:)")
-    let found = anew ? nil : try connections.performSeldom(.read, call) { try Self.entry(in: $0) }
+    let found = anew ? nil : try connections.performSeldom(.read, call) { Self.entry(in: $0) }
     if let found, found.path.isSame(as: location.path), found.file == file {
       text = found.text
     } else if connections.writer?.configuration.readOnly == true {
@@ -57,7 +57,7 @@ package struct DatabaseIdentity: Hashable, Sendable {
   private static func establish(
     in db: Database, at location: FileLocation, _ file: String, _ anew: Bool
   ) throws -> String {
-    var found = anew ? nil : try entry(in: db)
+    var found = anew ? nil : entry(in: db)
     if let original = found, !original.path.isSame(as: location.path),
       description(of: FileLocation.Identity(ofFileAt: original.path)) == original.file
     {
@@ -65,32 +65,27 @@ package struct DatabaseIdentity: Hashable, Sendable {
     }
     let text = found?.text ?? digits(.random(in: .min ... .max))
     let quoted = [text, location.path, file].map { $0.quoted(by: UInt8(ascii: "'")) }
-    try run(
-      """
+    let sql = """
       CREATE TABLE IF NOT EXISTS main.\(table) (id TEXT NOT NULL, path TEXT NOT NULL, file TEXT NOT NULL);
       DELETE FROM main.\(table);
       INSERT INTO main.\(table) VALUES (\(quoted.joined(separator: ", ")))
-      """, on: db)
-    return text
-  }
-
-  private static func entry(in db: Database) throws -> Entry? {
-    let values = db.connection.withoutAuthorizer { handle -> [String]? in
-      let columns = ["id", "path", "file"].map {
-        Connection.text("SELECT \($0) FROM main.\(table)", on: handle)
-      }
-      return columns.contains(nil) ? nil : columns.compactMap { $0 }
-    }
-    guard let values, isIdentity(values[0]) else { return nil }
-    return Entry(text: values[0], path: values[1], file: values[2])
-  }
-
-  private static func run(_ sql: String, on db: Database) throws {
+      """
     let code = db.connection.withoutAuthorizer { handle in
       sqlite3_limit(handle, SQLITE_LIMIT_SQL_LENGTH, 1 << 16)
       return sqlite3_exec(handle, sql, nil, nil, nil)
     }
     guard code == SQLITE_OK else { throw db.connection.error(code ?? SQLITE_MISUSE, sql: sql) }
+    return text
+  }
+
+  private static func entry(in db: Database) -> Entry? {
+    db.connection.withoutAuthorizer { handle in
+      let row = OwnStatement("SELECT id, path, file FROM main.\(table)", on: handle)
+      guard row.next(), let text = row[0], let path = row[1], let file = row[2],
+        isIdentity(text)
+      else { return nil }
+      return Entry(text: text, path: path, file: file)
+    }
   }
 
   package static func description(of identity: FileLocation.Identity?) -> String {
