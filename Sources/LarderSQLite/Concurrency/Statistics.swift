@@ -39,11 +39,4 @@ public struct AccessStatistics: Hashable, Sendable {
   /// The most attempts that a single transaction has taken on an engine other than SQLite: 1 if there were no
   /// conflicts. Always 0 for SQLite.
   public package(set) var mostAttempts = 0
-
-  /// Counts a wait that has succeeded.
-  mutating func noteWait(_ time: Duration) {
-    waits += 1
-    waited += time
-    longestWait = max(longestWait, time)
-  }
 }

@@ -35,7 +35,10 @@ struct WaitQueue {
 
   /// Notes that a scope which has left the queue has what it waited for.
   mutating func noteSuccess(of scope: WaitingScope, at time: Duration) {
-    figures.noteWait(time - scope.start)
+    let waited = time - scope.start
+    figures.waits += 1
+    figures.waited += waited
+    figures.longestWait = max(figures.longestWait, waited)
   }
 
   /// Removes a scope, wherever it stands. It must be in this queue.
