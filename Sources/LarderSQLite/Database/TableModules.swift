@@ -22,11 +22,7 @@ extension Connection {
         defer { callDepth -= 1 }
         try body()
       },
-      callAlone: { [unowned self] body in
-        block(.hook)
-        defer { unblock(.hook) }
-        try body()
-      })
+      callAlone: { [unowned self] body in try whileBlocked(body) })
   }
 
   /// Declares a virtual table that is being opened to SQLite, regardless of the authorizer and the limit on
@@ -41,7 +37,7 @@ extension Connection {
   func installBoundRows() throws {
     guard let handle else { return }
     let module = TableModule(tableEnvironment) { _, _, _ in BoundRows.shape }
-    let code = module.register(BoundRows.table, .eponymous, on: handle)
+    let code = module.register(BoundRows.table, TableModule.eponymous, on: handle)
     guard code == SQLITE_OK else {
       throw DatabaseError(ResultCode(rawValue: code), "out of memory")
     }
@@ -49,8 +45,8 @@ extension Connection {
 
   /// Registers a module, in place of one of the program's own with this name. Throws `ResultCode.misuse` for
   /// a name that no table can have, or that is one of SQLite's.
-  func registerTables(
-    _ name: String, _ kind: TableModule.Kind, open: @escaping TableModule.Open
+  package func registerTables(
+    _ name: String, _ methods: UnsafePointer<sqlite3_module>, open: @escaping TableModule.Open
   ) throws {
     let handle = try sqlite()
     let folded = name.foldedName
@@ -64,7 +60,7 @@ extension Connection {
     callDepth += 1
     defer { callDepth -= 1 }
     let code = TableModule(tableEnvironment, open: open)
-      .register(name, kind, on: handle)
+      .register(name, methods, on: handle)
     guard code == SQLITE_OK else { throw error(code) }
     hooks.tables.insert(folded)
     forgetTables(on: handle)

@@ -1,4 +1,4 @@
-import CSQLite
+import Larder
 
 /// A table as a changeset's header describes it.
 struct RecordedTable {
@@ -69,7 +69,7 @@ enum RecordedValue: Hashable {
 
   var isDefined: Bool { self != .undefined }
 
-  /// The public form of the value; nil if undefined. Throws ``ConversionError`` for text that isn't UTF-8.
+  /// The public form of the value; nil if undefined. Throws `ConversionError` for text that isn't UTF-8.
   var value: DatabaseValue? {
     get throws {
       switch self {
@@ -80,7 +80,7 @@ enum RecordedValue: Hashable {
       case .blob(let bytes): return .blob(Array(bytes))
       case .text(let bytes):
         guard let text = String(validating: bytes, as: UTF8.self) else {
-          throw ConversionError.failure(.malformed, String.self)
+          throw ConversionError(.malformed, String.self)
         }
         return .text(text)
       }
@@ -138,7 +138,7 @@ struct RecordedChange {
 }
 
 extension Changeset.Row {
-  /// Converts a change for callers. Throws ``ConversionError`` for text that isn't UTF-8.
+  /// Converts a change for callers. Throws `ConversionError` for text that isn't UTF-8.
   init(_ change: RecordedChange, of table: RecordedTable) throws {
     operation = change.operation
     self.table = table.name

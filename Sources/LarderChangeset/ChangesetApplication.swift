@@ -1,4 +1,5 @@
 import CSQLite
+import Larder
 
 extension Changeset {
   /// Applies the changes to a database: all of them, or none.
@@ -24,9 +25,7 @@ extension Changeset {
     to database: Database, onConflict: (Conflict) throws -> Resolution = { _ in .abort }
   ) throws -> Decisions {
     let handle = try database.connection.sqlite("apply(to:onConflict:)")
-    guard !database.connection.restrictions.contains(.writing) else {
-      throw DatabaseError(.readOnly, "a read scope can't write; use inTransaction")
-    }
+    try database.connection.checkWritable()
     // Malformed bytes are found before anything is changed.
     try check()
     return try withoutActuallyEscaping(onConflict) { onConflict in
@@ -163,9 +162,7 @@ private final class ChangesetApplication {
   }
 
   private func decide(_ conflict: Changeset.Conflict) throws -> Changeset.Resolution {
-    database.connection.block(.hook)
-    defer { database.connection.unblock(.hook) }
-    let resolution = try onConflict(conflict)
+    let resolution = try database.connection.whileBlocked { try onConflict(conflict) }
     if resolution == .replace, conflict.found == nil {
       throw DatabaseError(
         .misuse,

@@ -1,4 +1,4 @@
-import CSQLite
+import Larder
 
 /// A table to which changes are applied, with its compiled statements. They are ordinary statements of the
 /// connection, so that its followers are told of the changes.

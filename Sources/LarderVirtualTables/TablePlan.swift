@@ -1,4 +1,5 @@
 import CSQLite
+import Larder
 
 /// A plan for a scan of a table: which of the statement's constraints the table is told of, and the order of
 /// the rows. See [xBestIndex](https://www.sqlite.org/vtab.html#xbestindex).

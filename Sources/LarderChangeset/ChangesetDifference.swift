@@ -1,8 +1,9 @@
 import CSQLite
+import Larder
 
 extension Database {
   /// The changeset that makes tables of this database equal to those of another one, byte for byte. Pass it
-  /// to ``Changeset/apply(to:onConflict:)`` on this database.
+  /// to ``LarderChangeset/Changeset/apply(to:onConflict:)`` on this database.
   ///
   /// ```swift
   /// let changeset = try replica.difference(to: primary, of: "city", "country")

@@ -1,4 +1,5 @@
 import CSQLite
+import Larder
 
 /// The requests of one scan: a single one, or one for each value of a list.
 struct TableScan {

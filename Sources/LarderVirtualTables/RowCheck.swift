@@ -1,3 +1,5 @@
+import Larder
+
 /// Checks rows against the declaration of their table: the columns' types, and the order that was asked for.
 /// SQLite relies on both, and would otherwise find and group rows incorrectly.
 struct RowCheck {
