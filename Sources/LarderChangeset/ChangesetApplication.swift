@@ -184,29 +184,26 @@ private final class ChangesetApplication {
   /// Calls a closure with foreign key checks deferred, then reports those that are still violated.
   func whileDeferringForeignKeys(on handle: OpaquePointer, _ body: () throws -> Void) throws {
     let connection = database.connection
-    func defers(_ isOn: Bool) throws {
+    let isOn = connection.authorizer.whilePaused {
+      Connection.text("PRAGMA defer_foreign_keys", on: handle) == "1"
+    }
+    func set(_ isNeeded: Bool) throws {
+      if isOn { return }
       let code = connection.authorizer.whilePaused {
-        sqlite3_exec(handle, "PRAGMA defer_foreign_keys = \(isOn ? 1 : 0)", nil, nil, nil)
+        sqlite3_exec(handle, "PRAGMA defer_foreign_keys = \(isNeeded ? 1 : 0)", nil, nil, nil)
       }
       guard code == SQLITE_OK else { throw connection.error(code) }
     }
-    let isOn = connection.authorizer.whilePaused {
-      Connection.text("PRAGMA defer_foreign_keys", on: handle)
-    }
-    guard isOn != "1" else {
-      try body()
-      return try checkForeignKeys(on: handle)
-    }
-    try defers(true)
+    try set(true)
     do {
       try body()
       try checkForeignKeys(on: handle)
     } catch {
       // The original error is thrown, not that of the cleanup.
-      try? defers(false)
+      try? set(false)
       throw error
     }
-    try defers(false)
+    try set(false)
   }
 
   private func checkForeignKeys(on handle: OpaquePointer) throws {

@@ -147,3 +147,30 @@ extension Changeset.Row {
     new = try change.new.map { try $0.value }
   }
 }
+
+extension PreparedStatement {
+  /// Calls a closure while values are bound.
+  func with<T>(_ values: [RecordedValue], _ body: () throws -> T) throws -> T {
+    defer {
+      reset()
+      arena.releaseCopies()
+    }
+    try bind { arena in
+      for (index, value) in values.enumerated() {
+        try value.bind(
+          to: ParameterBinder(arena: arena, index: Int32(truncatingIfNeeded: index + 1)))
+      }
+    }
+    return try body()
+  }
+
+  /// The first columns of the current row.
+  func row<Value>(_ count: Int, _ read: (ColumnReader) throws -> Value) throws -> [Value] {
+    guard let handle else { throw DatabaseError(.misuse, "the statement is closed", sql: sql) }
+    return try (0..<count).map { index in
+      let index = Int32(truncatingIfNeeded: index)
+      let format = connection.storageFormat
+      return try read(ColumnReader(statement: handle, index: index, format: format))
+    }
+  }
+}

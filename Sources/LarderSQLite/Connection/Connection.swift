@@ -261,6 +261,13 @@ package final class Connection {
     blockedReasons.bitwiseAnd(~reasons.rawValue, ordering: .relaxed)
   }
 
+  /// Calls a closure that calls SQLite, which may run any code: the connection can't be closed meanwhile.
+  func whileCalling<T>(_ body: () throws -> T) rethrows -> T {
+    callDepth += 1
+    defer { callDepth -= 1 }
+    return try body()
+  }
+
   /// Calls a closure of the program that can't use the connection.
   package func whileBlocked<T>(_ body: () throws -> T) rethrows -> T {
     block(.hook)

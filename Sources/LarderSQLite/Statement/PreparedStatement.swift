@@ -10,7 +10,7 @@ import CSQLite
 /// at the latest when the database is closed.
 @usableFromInline
 package final class PreparedStatement {
-  @usableFromInline let connection: Connection
+  @usableFromInline package let connection: Connection
   @usableFromInline package let sql: String
   let kind: StatementKind
   /// Whether the statement makes no direct change to the database file, and sets nothing.
