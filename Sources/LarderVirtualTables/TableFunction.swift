@@ -43,12 +43,8 @@ public struct TableFunction<Row, each Argument: DatabaseValueConvertible>: Senda
     _ body: @escaping @Sendable (repeat each Argument) throws -> Rows
   ) where Row: DatabaseValueConvertible, Rows.Element == Row, Rows.Iterator: SendableMetatype {
     self.init(name, columns, columnCount: 1, directOnly: directOnly) { arguments in
-      var index = -1
-      func next<T: DatabaseValueConvertible>(_ type: T.Type) throws -> T {
-        index += 1
-        return try arguments.value(at: index, as: type)
-      }
-      return TableRows(try body(repeat next((each Argument).self)))
+      let values = try Self.values(of: arguments)
+      return TableRows(try body(repeat each values))
     }
   }
 
@@ -59,12 +55,8 @@ public struct TableFunction<Row, each Argument: DatabaseValueConvertible>: Senda
     _ body: @escaping @Sendable (repeat each Argument) throws -> () throws -> Row?
   ) where Row: DatabaseValueConvertible {
     self.init(name, columns, columnCount: 1, directOnly: directOnly) { arguments in
-      var index = -1
-      func next<T: DatabaseValueConvertible>(_ type: T.Type) throws -> T {
-        index += 1
-        return try arguments.value(at: index, as: type)
-      }
-      return TableRows(try body(repeat next((each Argument).self)))
+      let values = try Self.values(of: arguments)
+      return TableRows(try body(repeat each values))
     }
   }
 

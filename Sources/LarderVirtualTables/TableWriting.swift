@@ -42,7 +42,7 @@ extension sqlite3_module {
 extension RequestedTable {
   fileprivate static func of(
     _ table: UnsafeMutablePointer<sqlite3_vtab>?,
-    _ body: (RequestedTable, TableModule.Environment) throws -> Void
+    _ body: (RequestedTable, any TableEnvironment) throws -> Void
   ) -> Int32 {
     guard let table else { return SQLITE_ERROR }
     return OpenTable.of(table) { open in
@@ -64,19 +64,19 @@ extension RequestedTable {
   }
 
   private func tell(
-    _ step: VirtualTableChanges.Step, _ environment: TableModule.Environment
+    _ step: VirtualTableChanges.Step, _ environment: any TableEnvironment
   ) throws {
     guard let transaction = changes?.transaction else { return }
-    try environment.callAlone { try transaction(step) }
+    try environment.whileBlocked { try transaction(step) }
   }
 
   /// Inserts, updates or deletes a row. The values begin with the old row's key, NULL for an insertion.
   /// Unless the row is deleted, a second key follows, which is ignored, and then the values of all columns,
   /// which contain it.
   fileprivate func write(
-    _ values: UnsafeBufferPointer<OpaquePointer?>, _ environment: TableModule.Environment
+    _ values: UnsafeBufferPointer<OpaquePointer?>, _ environment: any TableEnvironment
   ) throws {
-    let format = environment.format()
+    let format = environment.storageFormat
     let key = try DatabaseValue(column: ColumnReader(value: values.first ?? nil, format: format))
     let row = try zip(columns, values.dropFirst(2)).map { column, value in
       try converted(value, for: column, format)
@@ -85,7 +85,7 @@ extension RequestedTable {
       try tell(.begin, environment)
       hasChanges = true
     }
-    try environment.call { try write(key, values.count > 1 ? row : nil) }
+    try environment.whileReadingTable { try write(key, values.count > 1 ? row : nil) }
   }
 
   private func write(_ key: DatabaseValue, _ row: [DatabaseValue]?) throws {

@@ -110,19 +110,15 @@ private final class Aggregate {
   /// Sets the result of a group and releases it. Called once for each group, even after an error.
   func final(_ context: OpaquePointer?) {
     let room = room(context, create: false)
-    let group = room?.pointee.map { Unmanaged<Group>.fromOpaque($0).takeRetainedValue() }
+    value(context)
+    room?.pointee.map { Unmanaged<Group>.fromOpaque($0).release() }
     room?.pointee = nil
-    setResult(of: group, context)
   }
 
   /// Sets the result of a window's frame, after which the group continues.
   func value(_ context: OpaquePointer?) {
-    let room = room(context, create: false)
-    setResult(
-      of: room?.pointee.map { Unmanaged<Group>.fromOpaque($0).takeUnretainedValue() }, context)
-  }
-
-  private func setResult(of group: Group?, _ context: OpaquePointer?) {
+    let group = room(context, create: false)?.pointee
+      .map { Unmanaged<Group>.fromOpaque($0).takeUnretainedValue() }
     guard group?.hasFailed != true else { return }
     let context = FunctionContext(context: context, format: format)
     do {

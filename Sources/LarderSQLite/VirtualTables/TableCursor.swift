@@ -17,7 +17,7 @@ final class TableCursor {
 
   init(_ table: OpenTable) {
     self.table = table
-    arena = BindingArena(resultsIn: table.environment.format())
+    arena = BindingArena(resultsIn: table.environment.storageFormat)
   }
 
   @inline(__always)
@@ -82,8 +82,7 @@ final class TableCursor {
     _ plan: Int32, _ values: UnsafeBufferPointer<OpaquePointer?>
   ) throws -> TableRows? {
     let shape = table.shape
-    let format = table.environment.format()
-    var rows: TableRows?
+    let format = table.environment.storageFormat
     switch shape.rows {
     case .call(let make):
       var values = values.makeIterator()
@@ -94,21 +93,18 @@ final class TableCursor {
       try shape.check(given)
       arguments = try given.all()
       boundRows = given.boundRows.map(ObjectIdentifier.init)
-      try table.environment.call { rows = try make(given) }
+      return try table.environment.whileReadingTable { try make(given) }
     case .request:
       nextRequest = try table.requests?.scan(Int(plan), values, format)
-      rows = try nextRows()
+      return try nextRows()
     }
-    return rows
   }
 
   /// The rows of the scan's next request; nil if there is none.
   private func nextRows() throws -> TableRows? {
     guard let request = nextRequest?() else { return nil }
     arguments = request.values
-    var rows: TableRows?
-    try table.environment.call { rows = try request.makeRows() }
-    return rows
+    return try table.environment.whileReadingTable(request.makeRows)
   }
 
   /// Moves to the first row of the next request that has one, once a request's rows are exhausted.

@@ -1,5 +1,20 @@
 import CSQLite
 
+/// The connection's services for its modules and their tables.
+package protocol TableEnvironment: AnyObject {
+  var storageFormat: StorageFormat { get }
+  /// Declares a table's columns to SQLite.
+  func declareTable(_ declaration: String) -> Int32
+  /// Converts an error that was thrown for some arguments to a result code and a message.
+  func describe(
+    _ error: any Error, _ arguments: [DatabaseValue]
+  ) -> (code: ResultCode?, message: String)
+  /// Calls one of the program's closures, during which the connection can't be closed.
+  func whileReadingTable<T>(_ body: () throws -> T) throws -> T
+  /// Calls a closure that can't use the connection at all.
+  func whileBlocked<T>(_ body: () throws -> T) rethrows -> T
+}
+
 /// A module of virtual tables, which SQLite calls by a table of functions. It is registered by its name and
 /// opens tables, which cursors read. See [The Virtual Table Mechanism](https://www.sqlite.org/vtab.html).
 ///
@@ -7,28 +22,15 @@ import CSQLite
 /// owns the objects behind the module's tables and cursors, releases them by `xDisconnect` and `xClose`, and
 /// makes no call for a released one. A table keeps what it needs of its module.
 package final class TableModule {
-  /// The connection's services for a module and its tables.
-  package struct Environment {
-    /// Declares a table's columns to SQLite.
-    let declare: (String) -> Int32
-    package let format: () -> StorageFormat
-    /// Converts an error that was thrown for some arguments to a result code and a message.
-    let describe: (any Error, [DatabaseValue]) -> (code: ResultCode?, message: String)
-    /// Calls one of the program's closures, during which the connection can't be closed.
-    package let call: (() throws -> Void) throws -> Void
-    /// Calls a closure that can't use the connection at all.
-    package let callAlone: (() throws -> Void) throws -> Void
-  }
-
   /// Opens a table, given its name, the name of its database, and the arguments in the parentheses of CREATE
   /// VIRTUAL TABLE.
   package typealias Open = (_ name: String, _ database: String, _ arguments: [String]) throws ->
     TableShape
 
-  private let environment: Environment
+  private unowned let environment: any TableEnvironment
   private let open: Open
 
-  init(_ environment: Environment, open: @escaping Open) {
+  init(_ environment: any TableEnvironment, open: @escaping Open) {
     self.environment = environment
     self.open = open
   }
@@ -50,7 +52,6 @@ package final class TableModule {
   package nonisolated(unsafe) static let eponymous = methods { _ in }
 
   private typealias Table = UnsafeMutablePointer<sqlite3_vtab>
-  private typealias Cursor = UnsafeMutablePointer<sqlite3_vtab_cursor>
 
   /// Makes the functions of modules. They are never freed.
   ///
@@ -124,12 +125,10 @@ package final class TableModule {
       word.map { String(cString: $0) } ?? ""
     }
     do {
-      var opened: TableShape?
-      try module.environment.call {
-        opened = try module.open(texts[2], texts[1], Array(texts.dropFirst(3)))
+      let shape = try module.environment.whileReadingTable {
+        try module.open(texts[2], texts[1], Array(texts.dropFirst(3)))
       }
-      guard let shape = opened else { return SQLITE_ERROR }
-      let code = module.environment.declare(shape.declaration)
+      let code = module.environment.declareTable(shape.declaration)
       guard code == SQLITE_OK else { return code }
       if shape.isDirectOnly { larder_vtab_is_direct_only(handle) }
       let table = UnsafeMutablePointer<larder_vtab>.allocate(capacity: 1)
@@ -158,7 +157,7 @@ package final class TableModule {
 /// The object behind SQLite's virtual table.
 package final class OpenTable {
   let shape: TableShape
-  package let environment: TableModule.Environment
+  package unowned let environment: any TableEnvironment
   /// Answers the requests for its rows; nil for a function's table.
   package let requests: (any TableRequests)?
   /// The row ids of the current scans; reset when the last cursor is closed.
@@ -167,7 +166,7 @@ package final class OpenTable {
     didSet { if cursorCount == 0 { identities = RowIdentities() } }
   }
 
-  init(_ shape: TableShape, _ environment: TableModule.Environment) {
+  init(_ shape: TableShape, _ environment: any TableEnvironment) {
     self.shape = shape
     self.environment = environment
     requests = if case .request(let make) = shape.rows { make() } else { nil }
