@@ -1,6 +1,6 @@
 import CSQLite
 
-/// The connection's services for its modules and their tables.
+/// The connection's services for modules, their tables, and tokenizers.
 package protocol TableEnvironment: AnyObject {
   var storageFormat: StorageFormat { get }
   /// Declares a table's columns to SQLite.
