@@ -19,7 +19,7 @@ extension Database {
     connection.recorder?.willRun(nil, writes: false)
     // SQLite serializes a page that it can't read as zeros (3.40). A backup fails instead, but it can't copy
     // what a transaction has changed so far, nor an encrypted database.
-    if let file = sqlite3_db_filename(handle, database), file.pointee != 0, connection.key == nil,
+    if FileLocation.path(of: handle, database) != nil, connection.key == nil,
       sqlite3_txn_state(handle, database) != SQLITE_TXN_WRITE
     {
       return try inMemory(database).bytes(of: "main")

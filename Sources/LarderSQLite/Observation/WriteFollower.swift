@@ -366,12 +366,7 @@ final class WriteFollower: StatementFollower {
   var loggedChanges: Int { log.changes.count }
 
   /// The path of the database file; nil for in-memory and temporary databases.
-  var path: String? {
-    guard let handle = connection.handle, let path = sqlite3_db_filename(handle, "main"),
-      path.pointee != 0
-    else { return nil }
-    return String(cString: path)
-  }
+  var path: String? { connection.handle.flatMap { FileLocation.path(of: $0) } }
 
   /// Reports commits of connections that aren't the queue's or pool's to all observers. Called in a scope of
   /// the writing connection.
