@@ -78,6 +78,12 @@ package struct FileLocation: Sendable {
         + "close the database and open it again")
   }
 
+  /// The absolute path of a connection's database; nil for one in memory, and for a temporary one.
+  static func path(of handle: OpaquePointer, _ schema: String = "main") -> String? {
+    guard let path = sqlite3_db_filename(handle, schema), path.pointee != 0 else { return nil }
+    return String(cString: path)
+  }
+
   /// Syncs the folder of a file, whose new name may otherwise be gone after a loss of power.
   static func syncFolder(of path: String) throws {
     let folder = open(folder(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)

@@ -11,8 +11,8 @@ struct LeftoverLog {
   /// Nil if there is no file, or a log was there before. Made before anything is read, because newer SQLite
   /// (seen in 3.53) reads the file for a statement without a table, too.
   init?(of handle: OpaquePointer, vfs: String?, key: EncryptionKey?) {
-    guard let name = sqlite3_db_filename(handle, "main"), name.pointee != 0 else { return nil }
-    path = String(cString: name)
+    guard let path = FileLocation.path(of: handle) else { return nil }
+    self.path = path
     self.vfs = vfs
     self.key = key
     guard access(path + "-wal", F_OK) != 0, access(path + "-shm", F_OK) != 0 else { return nil }

@@ -18,13 +18,13 @@ final class BigramTokenizer {
   private let methods: fts5_tokenizer
   private let base: OpaquePointer
 
-  private init?(_ factory: Factory) {
-    methods = factory.methods
+  private init?(_ own: BuiltinTokenizer) {
+    methods = own.methods
     var base: OpaquePointer?
     let code = "remove_diacritics".withCString { key in
       "2".withCString { value in
         var arguments: [UnsafePointer<CChar>?] = [key, value]
-        return factory.methods.xCreate?(factory.context, &arguments, 2, &base) ?? SQLITE_ERROR
+        return own.create(&arguments, 2, &base)
       }
     }
     guard code == SQLITE_OK, let base else { return nil }
@@ -33,33 +33,17 @@ final class BigramTokenizer {
 
   deinit { methods.xDelete?(base) }
 
-  /// The tokenizers' factory, with SQLite's own tokenizer, which splits texts first.
-  private final class Factory {
-    let methods: fts5_tokenizer
-    let context: UnsafeMutableRawPointer?
-    /// The connection, if triggers may write to tables with this tokenizer; otherwise nil.
-    let handle: OpaquePointer?
-
-    init(
-      _ methods: fts5_tokenizer, _ context: UnsafeMutableRawPointer?, _ handle: OpaquePointer?
-    ) {
-      self.methods = methods
-      self.context = context
-      self.handle = handle
-    }
-  }
-
-  static func register(with fts5: FTS5, _ handle: OpaquePointer?) throws {
-    guard let (methods, context) = fts5.tokenizer(named: "unicode61") else { return }
-    try fts5.register(name, Factory(methods, context, handle), ownMethods)
+  /// Registers the tokenizer with SQLite's own, which splits texts first.
+  static func register(with fts5: FTS5, trustedOn handle: OpaquePointer?) throws {
+    guard let own = fts5.tokenizer(named: "unicode61", trustedOn: handle) else { return }
+    try fts5.register(name, own, ownMethods)
   }
 
   private static let ownMethods = fts5_tokenizer(
     xCreate: { data, _, count, result in
       guard let data, let result, count == 0 else { return SQLITE_ERROR }
-      let factory = Unmanaged<Factory>.fromOpaque(data).takeUnretainedValue()
-      if let handle = factory.handle { larder_vtab_is_innocuous(handle) }
-      guard let tokenizer = BigramTokenizer(factory) else { return SQLITE_NOMEM }
+      let own = Unmanaged<BuiltinTokenizer>.fromOpaque(data).takeUnretainedValue()
+      guard let tokenizer = BigramTokenizer(own) else { return SQLITE_NOMEM }
       result.pointee = OpaquePointer(Unmanaged.passRetained(tokenizer).toOpaque())
       return SQLITE_OK
     },

@@ -43,26 +43,27 @@ struct FTS5 {
   /// Registers the tokenizers and functions that each new connection gets.
   ///
   /// - Parameter trustsTables: whether triggers may write to FTS5 tables with built-in tokenizers; see
-  ///   ``InnocuousTokenizer``.
+  ///   ``BuiltinTokenizer``.
   static func install(on handle: OpaquePointer, trustsTables: Bool) throws {
     guard let fts5 = try FTS5(handle) else { return }
     if trustsTables {
       for name in ["unicode61", "ascii", "porter", "trigram"] {
-        try InnocuousTokenizer.wrap(name, of: fts5, handle)
+        guard let own = fts5.tokenizer(named: name, trustedOn: handle) else { continue }
+        try fts5.register(name, own, own.wrapped)
       }
     }
-    try BigramTokenizer.register(with: fts5, trustsTables ? handle : nil)
+    try BigramTokenizer.register(with: fts5, trustedOn: trustsTables ? handle : nil)
     try MarkFunctions.install(with: fts5)
   }
 
-  /// Finds a tokenizer by its name, with the context that its functions get; nil if there is none.
-  func tokenizer(
-    named name: String
-  ) -> (methods: fts5_tokenizer, context: UnsafeMutableRawPointer?)? {
+  /// Finds one of SQLite's own tokenizers; nil if there is none of that name.
+  ///
+  /// - Parameter handle: the connection, if triggers may write to tables with the tokenizer; otherwise nil.
+  func tokenizer(named name: String, trustedOn handle: OpaquePointer?) -> BuiltinTokenizer? {
     var methods = fts5_tokenizer()
     var context: UnsafeMutableRawPointer?
     let code = interface.pointee.xFindTokenizer?(interface, name, &context, &methods)
-    return code == SQLITE_OK ? (methods, context) : nil
+    return code == SQLITE_OK ? BuiltinTokenizer(methods, context, handle) : nil
   }
 
   /// Registers an [auxiliary function](https://www.sqlite.org/fts5.html#custom_auxiliary_functions).
@@ -91,8 +92,8 @@ struct FTS5 {
   }
 }
 
-/// A wrapper of a built-in tokenizer, which marks each table that is opened with it as safe for triggers:
-/// those that keep an index up to date need that.
+/// One of SQLite's own tokenizers. It marks each table that is opened with it as safe for triggers, if they
+/// may write to such tables: those that keep an index up to date need that.
 ///
 /// A connection doesn't trust its [schema](https://www.sqlite.org/pragma.html#pragma_trusted_schema). So its
 /// triggers can't write to virtual tables, except those that declare themselves
@@ -101,29 +102,37 @@ struct FTS5 {
 /// only while it is opened, when FTS5 creates its tokenizer; that is where this class does it. Nothing else
 /// becomes trusted: no function, and no other virtual table. The tokenizing itself, and its speed, stay
 /// SQLite's.
-private final class InnocuousTokenizer {
-  private let handle: OpaquePointer
-  private let methods: fts5_tokenizer
+final class BuiltinTokenizer {
+  let methods: fts5_tokenizer
   private let context: UnsafeMutableRawPointer?
+  private let handle: OpaquePointer?
 
-  private init(
-    _ handle: OpaquePointer, _ methods: fts5_tokenizer, _ context: UnsafeMutableRawPointer?
+  fileprivate init(
+    _ methods: fts5_tokenizer, _ context: UnsafeMutableRawPointer?, _ handle: OpaquePointer?
   ) {
-    self.handle = handle
     self.methods = methods
     self.context = context
+    self.handle = handle
   }
 
-  static func wrap(_ name: String, of fts5: FTS5, _ handle: OpaquePointer) throws {
-    guard let (own, context) = fts5.tokenizer(named: name) else { return }
-    var methods = own
-    methods.xCreate = { data, arguments, count, result in
+  /// Creates the tokenizer of a table that is being opened.
+  func create(
+    _ arguments: UnsafeMutablePointer<UnsafePointer<CChar>?>?, _ count: Int32,
+    _ result: UnsafeMutablePointer<OpaquePointer?>?
+  ) -> Int32 {
+    if let handle { larder_vtab_is_innocuous(handle) }
+    return methods.xCreate?(context, arguments, count, result) ?? SQLITE_ERROR
+  }
+
+  /// The functions by which FTS5 creates the tokenizer through this object.
+  fileprivate var wrapped: fts5_tokenizer {
+    var wrapped = methods
+    wrapped.xCreate = { data, arguments, count, result in
       guard let data else { return SQLITE_ERROR }
-      return Unmanaged<InnocuousTokenizer>.fromOpaque(data)._withUnsafeGuaranteedRef {
-        larder_vtab_is_innocuous($0.handle)
-        return $0.methods.xCreate?($0.context, arguments, count, result) ?? SQLITE_ERROR
+      return Unmanaged<BuiltinTokenizer>.fromOpaque(data)._withUnsafeGuaranteedRef {
+        $0.create(arguments, count, result)
       }
     }
-    try fts5.register(name, InnocuousTokenizer(handle, own, context), methods)
+    return wrapped
   }
 }

@@ -149,8 +149,7 @@ extension Connection {
 
   /// Whether other connections may write to the log of a database while this one makes a checkpoint.
   private func isShared(_ schema: String, on handle: OpaquePointer) -> Bool {
-    guard let path = sqlite3_db_filename(handle, schema), path.pointee != 0,
-      sqlite3_db_readonly(handle, schema) == 0
+    guard FileLocation.path(of: handle, schema) != nil, sqlite3_db_readonly(handle, schema) == 0
     else { return false }
     return withoutAuthorizer { handle in
       let name = schema.quotedIdentifier

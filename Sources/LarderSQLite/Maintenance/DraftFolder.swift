@@ -48,9 +48,7 @@ package final class DraftFolder: @unchecked Sendable {
   }
 
   /// Removes a draft, with its journal, log and index.
-  package func discard(_ draft: String) {
-    for suffix in ["", "-journal", "-wal", "-shm"] { unlink(draft + suffix) }
-  }
+  package func discard(_ draft: String) { NewFile.remove(draft) }
 
   /// Releases the lock.
   package func close() {

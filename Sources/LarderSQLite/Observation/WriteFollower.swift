@@ -348,13 +348,13 @@ final class WriteFollower: StatementFollower {
 
   func willChangeUnseen() { touched.isEverything = true }
 
-  func willRecord() {
+  func willLendRowHook() {
     guard let handle = connection.handle else { return }
     changesBeforeRecording = sqlite3_total_changes64(handle)
     if tellsRows { setTellsRows(false, on: handle) }
   }
 
-  func hasRecorded() {
+  func hasLentRowHook() {
     guard let handle = connection.handle, let before = changesBeforeRecording.take() else { return }
     if !tables.wanted.isEmpty, sqlite3_total_changes64(handle) != before { log.lose() }
     tellRowsIfNeeded()
@@ -366,12 +366,7 @@ final class WriteFollower: StatementFollower {
   var loggedChanges: Int { log.changes.count }
 
   /// The path of the database file; nil for in-memory and temporary databases.
-  var path: String? {
-    guard let handle = connection.handle, let path = sqlite3_db_filename(handle, "main"),
-      path.pointee != 0
-    else { return nil }
-    return String(cString: path)
-  }
+  var path: String? { connection.handle.flatMap { FileLocation.path(of: $0) } }
 
   /// Reports commits of connections that aren't the queue's or pool's to all observers. Called in a scope of
   /// the writing connection.
