@@ -12,6 +12,8 @@ let package = Package(
     .library(name: "LarderSQLite", targets: ["LarderSQLite"]),
     .library(name: "LarderBackup", targets: ["LarderBackup"]),
     .library(name: "LarderFleet", targets: ["LarderFleet"]),
+    .library(name: "LarderChangeset", targets: ["LarderChangeset"]),
+    .library(name: "LarderVirtualTables", targets: ["LarderVirtualTables"]),
     .library(name: "LarderTesting", targets: ["LarderTesting"]),
     .library(name: "LarderPostgres", targets: ["LarderPostgres"]),
     .library(name: "LarderMacros", targets: ["LarderMacros"]),
@@ -28,6 +30,8 @@ let package = Package(
     .target(name: "LarderBackup", dependencies: ["LarderSQLite", "CSQLite"]),
     .target(name: "Larder", dependencies: ["LarderSQLite"]),
     .target(name: "LarderFleet", dependencies: ["Larder"]),
+    .target(name: "LarderChangeset", dependencies: ["Larder", "CSQLite"]),
+    .target(name: "LarderVirtualTables", dependencies: ["Larder", "CSQLite"]),
     .systemLibrary(
       name: "CLibPQ",
       pkgConfig: "libpq",
@@ -49,7 +53,9 @@ let package = Package(
     .target(name: "CTableReference", dependencies: ["CSQLite"], path: "Tests/TableReference"),
     .executableTarget(
       name: "benchmarks",
-      dependencies: ["LarderMacros", "CSQLite", "CTableReference", "TestSupport"],
+      dependencies: [
+        "LarderMacros", "LarderVirtualTables", "CSQLite", "CTableReference", "TestSupport",
+      ],
       path: "Tests/Benchmarks"
     ),
     .testTarget(
@@ -74,12 +80,15 @@ let package = Package(
       path: "Tests/TestProcess"),
     .testTarget(
       name: "LarderSQLiteTests",
-      dependencies: ["LarderBackup", "LarderSQLite", "TestSupport", "test-process"]),
+      dependencies: [
+        "LarderBackup", "LarderChangeset", "LarderSQLite", "LarderVirtualTables", "TestSupport",
+        "test-process",
+      ]),
     .testTarget(
       name: "LarderTests",
       dependencies: [
-        "Larder", "LarderFleet", "LarderTesting", "PostgresSupport", "RandomQueries",
-        "TestSupport", "test-process",
+        "Larder", "LarderChangeset", "LarderFleet", "LarderTesting", "LarderVirtualTables",
+        "PostgresSupport", "RandomQueries", "TestSupport", "test-process",
       ]),
     .target(
       name: "PostgresSupport", dependencies: ["LarderPostgres", "TestSupport"],
@@ -94,7 +103,9 @@ let package = Package(
       path: "Tests/PostgresProof"),
     .testTarget(
       name: "LarderPostgresTests",
-      dependencies: ["LarderPostgres", "PostgresSupport", "TestSupport", "test-process"]),
+      dependencies: [
+        "LarderChangeset", "LarderPostgres", "PostgresSupport", "TestSupport", "test-process",
+      ]),
     .testTarget(
       name: "LarderMacrosTests",
       dependencies: ["LarderMacros", "LarderMacroExpansion", "TestSupport"]),
@@ -102,8 +113,9 @@ let package = Package(
     .executableTarget(
       name: "proof",
       dependencies: [
-        "Larder", "LarderBackup", "LarderFleet", "LarderMacroExpansion", "LarderTesting",
-        "CFaultInjection", "PostgresSupport", "RandomQueries", "TestSupport",
+        "Larder", "LarderBackup", "LarderChangeset", "LarderFleet", "LarderMacroExpansion",
+        "LarderTesting", "LarderVirtualTables", "CFaultInjection", "PostgresSupport",
+        "RandomQueries", "TestSupport",
       ],
       path: "Tests/Proof",
       exclude: ["results.jsonl"]

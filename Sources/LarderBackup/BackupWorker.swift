@@ -312,7 +312,7 @@ final class BackupWorker: @unchecked Sendable {
     guard let kept = try? kept(), (try? owner.claim(succeeds: false)) != false else { return }
     for name in kept.dropLast(plan.count) {
       guard let text = try? name.text() else { continue }
-      for suffix in ["", "-journal", "-wal", "-shm"] { unlink("\(drafts.path)/\(text)\(suffix)") }
+      NewFile.remove("\(drafts.path)/\(text)")
     }
   }
 

@@ -1,6 +1,7 @@
 import CSQLite
 import CTableReference
 import Larder
+import LarderVirtualTables
 
 /// Tables that the program makes: a table-valued function beside the same in C, and a list that is bound as a table
 /// beside a temporary table that is there already, and beside a parameter for each value.

@@ -15,7 +15,7 @@ import LarderSQLite
 public struct SQLExpression<Value: Sendable>: Sendable {
   /// The expression without its type. Operators work on it, so that they aren't generic and are compiled
   /// once.
-  @usableFromInline let node: SQLFragment
+  @usableFromInline package let node: SQLFragment
 
   @inlinable
   init(_ node: SQLFragment) { self.node = node }

@@ -64,6 +64,18 @@ public struct CommonTable<each Value: DatabaseValueConvertible>: QueryTable, Sen
 
   init(definition: QueryTableDefinition) { self.definition = definition }
 
+  /// A table whose rows a table-valued function of the connection returns, which SQLite alone has.
+  package init(calling name: String, _ arguments: [SQLFragment], columns: [String]) {
+    var codings: [ExpressionCoding?] = []
+    repeat codings.append(.own(of: (each Value).self))
+    let list = SQLFragment.list(arguments.map { $0.parenthesized(in: .lowest) })
+    let call: SQLFragment = "\(name: name)(\(list))"
+    self.init(
+      definition: QueryTableDefinition(
+        name: name, source: SQLFragment(.form(.tableFunction, [call], call)), codings: codings,
+        columns: CommonColumns(columns)))
+  }
+
   private init(
     _ name: String, _ with: SQLFragment, _ rows: SQLFragment, _ codings: [ExpressionCoding?],
     keys: [Bool]

@@ -101,9 +101,7 @@ extension Query where From: SingleSource {
   ) -> Query<Join2<From, JSONElement>> {
     let json = scoped(path)
     let rows = SQLFragment.jsonRows(json.document, json.path)
-    return joined(.join, QueryTableDefinition(name: "each", source: rows, codings: [])) { _ in
-      SQLExpression<Bool>(SQLFragment(text: "TRUE", isNullable: false))
-    }
+    return joined(each: QueryTableDefinition(name: "each", source: rows, codings: []))
   }
 }
 

@@ -101,7 +101,7 @@ private struct RecordTypes: Sendable {
 }
 
 extension Record {
-  static var tableName: String { table.name }
+  package static var tableName: String { table.name }
 
   fileprivate static func change(
     _ row: RowChange, _ decoder: RecordDecoder
@@ -116,11 +116,11 @@ extension Record {
 
 /// Makes records from rows that are given as values. A statement of a database of its own returns the
 /// values, which are then read like a table's.
-final class RecordDecoder {
+package final class RecordDecoder {
   private let database: Database
   private var last: (columns: [String], sql: SQL)?
 
-  init(_ format: DateFormat) throws {
+  package init(_ format: DateFormat) throws {
     var configuration = Configuration()
     configuration.dateFormat = format
     database = try Database(configuration: configuration)
@@ -130,7 +130,7 @@ final class RecordDecoder {
     try change(type, row.columns, row.old, row.new)
   }
 
-  func change<R: Record>(
+  package func change<R: Record>(
     _ type: R.Type, _ columns: [String], _ old: [DatabaseValue]?, _ new: [DatabaseValue]?
   ) throws -> RecordChange<R> {
     switch (old, new) {

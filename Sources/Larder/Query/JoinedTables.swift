@@ -273,6 +273,13 @@ extension Join8: JoinOfRecord where A: Record {
 }
 
 extension Query {
+  /// Joins each row with the rows of a table that is made from its columns.
+  package func joined<New: QuerySource>(each other: QueryTableDefinition) -> Query<New> {
+    joined(.join, other) { _ in
+      SQLExpression<Bool>(SQLFragment(text: "TRUE", isNullable: false))
+    }
+  }
+
   /// The query with one more table.
   func joined<New: QuerySource>(
     _ kind: SQLOperator, _ other: QueryTableDefinition,

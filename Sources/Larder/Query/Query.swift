@@ -35,7 +35,7 @@ public struct Query<From: QuerySource>: Sendable {
   /// The result of a closure over the columns. Queries that begin inside the closure get table names of
   /// their own.
   @inlinable
-  func scoped<T>(_ body: (From.QueryFields) -> T) -> T { Self.scoped(select.tables, body) }
+  package func scoped<T>(_ body: (From.QueryFields) -> T) -> T { Self.scoped(select.tables, body) }
 
   @inlinable
   static func scoped<T>(_ tables: QueryTables, _ body: (From.QueryFields) -> T) -> T {

@@ -19,7 +19,7 @@ public enum Authorizer: Hashable, Sendable {
 
 /// Applies a preset, and records what statements read and write while anyone observes that. SQLite keeps
 /// an unretained pointer to this object: the connection keeps the object as long as the handle.
-final class AuthorizerHandler {
+package final class AuthorizerHandler {
   private(set) var preset: Authorizer?
   /// The actions that SQLite has asked about; nil while nobody observes them.
   private(set) var actions: AuthorizedActions?
@@ -41,7 +41,7 @@ final class AuthorizerHandler {
   }
 
   /// Makes SQLite recompile every statement before it runs again.
-  func compileAnew(on handle: OpaquePointer) {
+  package func compileAnew(on handle: OpaquePointer) {
     guard preset == nil, actions == nil else { return install(on: handle) }
     sqlite3_set_authorizer(handle, { _, _, _, _, _, _ in SQLITE_OK }, nil)
     install(on: handle)
@@ -54,7 +54,7 @@ final class AuthorizerHandler {
   }
 
   /// Allows everything and records nothing while a closure runs the library's own statements.
-  func whilePaused<T>(_ body: () throws -> T) rethrows -> T {
+  package func whilePaused<T>(_ body: () throws -> T) rethrows -> T {
     let outer = isPaused
     isPaused = true
     defer { isPaused = outer }

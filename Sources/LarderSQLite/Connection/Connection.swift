@@ -8,9 +8,9 @@ import Synchronization
 /// calls ``check()``, which refuses threads and processes other than the ones that hold the
 /// connection.
 @usableFromInline
-final class Connection {
+package final class Connection {
   /// SQLite's handle; nil once it is closed, and for another engine.
-  @exclusivity(unchecked) private(set) var handle: OpaquePointer?
+  @exclusivity(unchecked) package private(set) var handle: OpaquePointer?
   /// The connection of another engine; nil for SQLite.
   let engine: (any EngineConnection)?
   /// True while the closure of the log or the trace runs.
@@ -21,7 +21,7 @@ final class Connection {
   @exclusivity(unchecked) var engineEffects: EngineEffects = []
   /// Whether the database stores text as UTF-16.
   @exclusivity(unchecked) var isUTF16 = false
-  var storageFormat: StorageFormat {
+  package var storageFormat: StorageFormat {
     engine == nil
       ? StorageFormat(dateFormat: dateFormat, isUTF16: isUTF16) : .engine(dateFormat)
   }
@@ -38,7 +38,7 @@ final class Connection {
   let interruptHandle: InterruptHandle
   let busyHandler: BusyHandler
   let deadlines = DeadlineHandler()
-  let authorizer = AuthorizerHandler()
+  package let authorizer = AuthorizerHandler()
   let hooks = ConnectionHooks()
   let knownSchema = KnownSchema()
   /// A number for the last noticed state of the schema, new for each state; see ``KnownSchema``. The lower
@@ -101,8 +101,8 @@ final class Connection {
   @exclusivity(unchecked) var key: EncryptionKey?
   /// The log that this connection makes, and has to be removed separately once it is closed.
   var leftover: LeftoverLog?
-  /// Whether a changeset is being recorded.
-  var isRecordingChanges = false
+  /// Whether SQLite's preupdate hook is lent; see ``lendingRowHook(_:)``.
+  package private(set) var isRowHookLent = false
   /// Whether there is a ``follower`` or a ``recorder``.
   @exclusivity(unchecked) private(set) var isFollowed = false
   /// Called after a statement in which SQLite has begun to commit.
@@ -159,6 +159,17 @@ final class Connection {
     knownSchema.ignoreAll()
   }
 
+  /// Calls a closure that takes SQLite's preupdate hook for itself. Feeds report its changes as unknown ones.
+  package func lendingRowHook<T>(_ body: () throws -> T) rethrows -> T {
+    isRowHookLent = true
+    follower?.willLendRowHook()
+    defer {
+      isRowHookLent = false
+      follower?.hasLentRowHook()
+    }
+    return try body()
+  }
+
   private func noteFollowers() {
     isFollowed = follower != nil || recorder != nil
     if isFollowed { afterSteps.insert(.followed) } else { afterSteps.remove(.followed) }
@@ -168,14 +179,14 @@ final class Connection {
   var isOpen: Bool { handle != nil || engine?.isOpen == true }
 
   /// Whether a transaction is open, as the engine says; false when the connection is closed.
-  var hasTransaction: Bool {
+  package var hasTransaction: Bool {
     if let handle { return sqlite3_get_autocommit(handle) == 0 }
     return engine?.hasTransaction ?? false
   }
 
   /// Throws unless the connection is open, and this thread and process may use it.
   @inline(__always)
-  func check() throws {
+  package func check() throws {
     guard handle != nil, isAccessible, blockedReasons.load(ordering: .relaxed) == 0 else {
       return try checkAgain()
     }
@@ -183,7 +194,7 @@ final class Connection {
 
   /// SQLite's handle, if it is open and this thread and process may use it. Throws ``UnsupportedByEngine``
   /// if the engine is another.
-  func sqlite(_ feature: StaticString = #function) throws -> OpaquePointer {
+  package func sqlite(_ feature: StaticString = #function) throws -> OpaquePointer {
     try check()
     guard let handle else {
       throw UnsupportedByEngine(engine: engine?.name ?? "", feature: "\(feature)")
@@ -248,6 +259,27 @@ final class Connection {
   /// Removes reasons that block the connection, and leaves the others.
   func unblock(_ reasons: BlockedReasons) {
     blockedReasons.bitwiseAnd(~reasons.rawValue, ordering: .relaxed)
+  }
+
+  /// Calls a closure that calls SQLite, which may run any code: the connection can't be closed meanwhile.
+  func whileCalling<T>(_ body: () throws -> T) rethrows -> T {
+    callDepth += 1
+    defer { callDepth -= 1 }
+    return try body()
+  }
+
+  /// Calls a closure of the program that can't use the connection.
+  package func whileBlocked<T>(_ body: () throws -> T) rethrows -> T {
+    block(.hook)
+    defer { unblock(.hook) }
+    return try body()
+  }
+
+  /// Throws in a read scope.
+  package func checkWritable() throws {
+    guard !restrictions.contains(.writing) else {
+      throw DatabaseError(.readOnly, "a read scope can't write; use inTransaction")
+    }
   }
 
   /// Throws if the task of the scope was cancelled.

@@ -7,7 +7,7 @@ extension Connection {
   ///
   /// - Parameter advice: Larder's addition to the message. Called once the message is read, because the
   ///   calls that it makes replace that message.
-  func error(
+  package func error(
     _ code: Int32, sql: String? = nil, statement: OpaquePointer? = nil,
     advice: () -> String? = { nil }
   ) -> DatabaseError {

@@ -197,9 +197,7 @@ extension Database {
 
   /// Throws outside of a transaction: a blob would then commit by itself when closed, unseen by observers.
   fileprivate func checkBlobWriting() throws {
-    guard !connection.restrictions.contains(.writing) else {
-      throw DatabaseError(.readOnly, "a read scope can't write; use inTransaction")
-    }
+    try connection.checkWritable()
     guard hasTransaction else {
       throw DatabaseError(.misuse, "a blob can only be written in a transaction; use inTransaction")
     }

@@ -18,7 +18,7 @@ import FoundationEssentials
 /// ``ConversionError`` for values. On a closed database that is `ResultCode.misuse`; properties
 /// have a neutral value then, which their documentation tells.
 public final class Database {
-  @usableFromInline let connection: Connection
+  @usableFromInline package let connection: Connection
   let cache: StatementCache
   let transactionStatements = TransactionStatements()
   /// The statements used by result sets and ``Statement`` objects. Each knows its index here.

@@ -100,7 +100,7 @@ extension Connection {
   }
 
   /// The first column of the first row of a statement that is known to have no effect.
-  static func text(_ sql: String, on handle: OpaquePointer) -> String? {
+  package static func text(_ sql: String, on handle: OpaquePointer) -> String? {
     var statement: OpaquePointer?
     defer { sqlite3_finalize(statement) }
     guard sqlite3_prepare_v2(handle, sql, -1, &statement, nil) == SQLITE_OK,

@@ -40,7 +40,7 @@ extension Database {
 extension Connection {
   /// Runs the library's own statements between those of the caller, regardless of the authorizer. If one
   /// fails, SQLite may roll back the caller's transaction; the next call then throws.
-  func untracked<T>(_ body: () throws -> T) rethrows -> T {
+  package func untracked<T>(_ body: () throws -> T) rethrows -> T {
     let hadTransaction = hasTransaction
     defer { if hadTransaction, !hasTransaction { oweRollback(isInner: true) } }
     return try authorizer.whilePaused(body)

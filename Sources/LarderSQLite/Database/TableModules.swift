@@ -2,36 +2,27 @@ import CSQLite
 
 // A connection's modules of virtual tables: the one of rows bound to parameters, and the program's own.
 
-extension Connection {
+extension Connection: TableEnvironment {
   /// The depth to which closures of virtual tables may call each other by statements: each call takes stack.
   private static let deepestCall = 40
 
-  private var tableEnvironment: TableModule.Environment {
-    TableModule.Environment(
-      declare: { [unowned self] in declareTable($0) },
-      format: { [unowned self] in storageFormat },
-      describe: { [unowned self] error, arguments in
-        let failure = FunctionFailure(error, arguments: reporting.showsArguments ? [] : arguments)
-        return (failure.code, failure.message)
-      },
-      call: { [unowned self] body in
-        guard callDepth < Self.deepestCall else {
-          throw DatabaseError(.error, "virtual tables are nested too deeply in each other's reads")
-        }
-        callDepth += 1
-        defer { callDepth -= 1 }
-        try body()
-      },
-      callAlone: { [unowned self] body in
-        block(.hook)
-        defer { unblock(.hook) }
-        try body()
-      })
+  package func describe(
+    _ error: any Error, _ arguments: [DatabaseValue]
+  ) -> (code: ResultCode?, message: String) {
+    let failure = FunctionFailure(error, arguments: reporting.showsArguments ? [] : arguments)
+    return (failure.code, failure.message)
+  }
+
+  package func whileReadingTable<T>(_ body: () throws -> T) throws -> T {
+    guard callDepth < Self.deepestCall else {
+      throw DatabaseError(.error, "virtual tables are nested too deeply in each other's reads")
+    }
+    return try whileCalling(body)
   }
 
   /// Declares a virtual table that is being opened to SQLite, regardless of the authorizer and the limit on
   /// columns.
-  private func declareTable(_ declaration: String) -> Int32 {
+  package func declareTable(_ declaration: String) -> Int32 {
     let limit = sqlite3_limit(handle, SQLITE_LIMIT_COLUMN, 2000)
     defer { sqlite3_limit(handle, SQLITE_LIMIT_COLUMN, limit) }
     return authorizer.whilePaused { sqlite3_declare_vtab(handle, declaration) }
@@ -40,8 +31,8 @@ extension Connection {
   /// Adds the table of rows that are bound to parameters to a connection that was just opened.
   func installBoundRows() throws {
     guard let handle else { return }
-    let module = TableModule(tableEnvironment) { _, _, _ in BoundRows.shape }
-    let code = module.register(BoundRows.table, .eponymous, on: handle)
+    let module = TableModule(self) { _, _, _ in BoundRows.shape }
+    let code = module.register(BoundRows.table, TableModule.eponymous, on: handle)
     guard code == SQLITE_OK else {
       throw DatabaseError(ResultCode(rawValue: code), "out of memory")
     }
@@ -49,8 +40,8 @@ extension Connection {
 
   /// Registers a module, in place of one of the program's own with this name. Throws `ResultCode.misuse` for
   /// a name that no table can have, or that is one of SQLite's.
-  func registerTables(
-    _ name: String, _ kind: TableModule.Kind, open: @escaping TableModule.Open
+  package func registerTables(
+    _ name: String, _ methods: UnsafePointer<sqlite3_module>, open: @escaping TableModule.Open
   ) throws {
     let handle = try sqlite()
     let folded = name.foldedName
@@ -61,24 +52,23 @@ extension Connection {
       throw DatabaseError(.misuse, "SQLite itself has a module \(name): choose another name")
     }
     // The replaced module is destroyed in this call, which may run any code.
-    callDepth += 1
-    defer { callDepth -= 1 }
-    let code = TableModule(tableEnvironment, open: open)
-      .register(name, kind, on: handle)
-    guard code == SQLITE_OK else { throw error(code) }
-    hooks.tables.insert(folded)
-    forgetTables(on: handle)
+    try whileCalling {
+      let code = TableModule(self, open: open).register(name, methods, on: handle)
+      guard code == SQLITE_OK else { throw error(code) }
+      hooks.tables.insert(folded)
+      forgetTables(on: handle)
+    }
   }
 
   /// Removes a module of the program's own; does nothing if there is none.
   func removeTables(_ name: String) throws {
     let handle = try sqlite()
     guard hooks.tables.remove(name.foldedName) != nil else { return }
-    callDepth += 1
-    defer { callDepth -= 1 }
-    let code = sqlite3_create_module_v2(handle, name, nil, nil, nil)
-    guard code == SQLITE_OK else { throw error(code) }
-    forgetTables(on: handle)
+    try whileCalling {
+      let code = sqlite3_create_module_v2(handle, name, nil, nil, nil)
+      guard code == SQLITE_OK else { throw error(code) }
+      forgetTables(on: handle)
+    }
   }
 
   /// Makes compiled statements look for their tables again, and SQLite release the former ones: it does so

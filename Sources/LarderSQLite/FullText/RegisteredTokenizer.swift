@@ -2,19 +2,11 @@ import CSQLite
 
 /// The custom tokenizers of a connection, and the last error that one has thrown.
 final class Tokenizers {
-  /// Converts an error that was thrown for a text to a result code and a message.
-  typealias Describe = (_ error: any Error, _ text: String) -> (code: ResultCode, message: String)
-
   var registered: [String: RegisteredTokenizer] = [:]
-  fileprivate let describe: Describe
-  /// Called before and after a closure runs, so that it can't use the connection: FTS5 doesn't support that.
-  fileprivate let isRunning: (Bool) -> Void
+  fileprivate unowned let environment: any TableEnvironment
   fileprivate var failure: (code: ResultCode, message: String)?
 
-  init(isRunning: @escaping (Bool) -> Void, describe: @escaping Describe) {
-    self.isRunning = isRunning
-    self.describe = describe
-  }
+  init(_ environment: any TableEnvironment) { self.environment = environment }
 
   /// Takes out the error of a tokenizer, if a failed call of SQLite's has its code.
   func takeFailure(_ code: Int32) -> (code: ResultCode, message: String)? {
@@ -68,14 +60,6 @@ final class RegisteredTokenizer {
         }
     })
 
-  private func terms(
-    of text: String, _ isQuery: Bool
-  ) throws -> [(term: String, range: Range<Int>)] {
-    tokenizers.isRunning(true)
-    defer { tokenizers.isRunning(false) }
-    return try tokens(text, isQuery)
-  }
-
   private func run(
     _ bytes: UnsafeRawBufferPointer, isQuery: Bool,
     _ emit: ([UInt8], Range<Int>, _ isSynonym: Bool) -> Int32
@@ -84,7 +68,9 @@ final class RegisteredTokenizer {
     let text = String(decoding: bytes, as: UTF8.self).replacingNUL
     do {
       var last: Range<Int>?
-      for (term, range) in try terms(of: text, isQuery) {
+      // FTS5 doesn't support that the closure uses the connection.
+      let terms = try tokenizers.environment.whileBlocked { try tokens(text, isQuery) }
+      for (term, range) in terms {
         // A range outside of the text would be read beyond it when it is marked.
         guard !term.isEmpty, !term.utf8.contains(0), range.lowerBound >= last?.lowerBound ?? 0,
           range.upperBound <= bytes.count
@@ -108,9 +94,9 @@ final class RegisteredTokenizer {
       return SQLITE_OK
     } catch {
       // SQLite passes on only the code of an error.
-      let failure = tokenizers.describe(error, text)
-      tokenizers.failure = failure
-      return failure.code.rawValue
+      let (code, message) = tokenizers.environment.describe(error, [.text(text)])
+      tokenizers.failure = (code ?? .error, message)
+      return (code ?? .error).rawValue
     }
   }
 }

@@ -49,7 +49,7 @@ extension Database {
   }
 
   /// Removes the function or aggregate with this name and number of arguments. If no number is given, also
-  /// removes a ``TableFunction`` and a module of ``createModule(_:directOnly:isWritable:_:)``. Does nothing
+  /// removes a table-valued function and a module, which `LarderVirtualTables` registers. Does nothing
   /// if there is none. A built-in function that it has replaced stays hidden on this connection. Throws like
   /// ``createFunction(_:argumentCount:deterministic:directOnly:_:)``.
   public func removeFunction(_ name: String, argumentCount: Int? = nil) throws {

@@ -49,15 +49,7 @@ extension Database {
     // The replaced tokenizer is released in this call, which may run any code.
     connection.callDepth += 1
     defer { connection.callDepth -= 1 }
-    let showsArguments = connection.reporting.showsArguments
-    let tokenizers =
-      connection.hooks.tokenizers
-      ?? Tokenizers { [weak connection] isRunning in
-        if isRunning { connection?.block(.hook) } else { connection?.unblock(.hook) }
-      } describe: {
-        let failure = FunctionFailure($0, arguments: showsArguments ? [] : [.text($1)])
-        return (failure.code ?? .error, failure.message)
-      }
+    let tokenizers = connection.hooks.tokenizers ?? Tokenizers(connection)
     connection.hooks.tokenizers = tokenizers
     if let known = tokenizers.registered[folded] {
       known.tokens = tokens

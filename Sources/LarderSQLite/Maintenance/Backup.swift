@@ -19,9 +19,7 @@ extension Database {
     progress: ((_ remainingPages: Int, _ totalPages: Int) throws -> Void)? = nil
   ) throws {
     _ = try connection.sqlite()
-    guard !path.isEmpty, path != ":memory:", !path.utf8.contains(0) else {
-      throw DatabaseError(.misuse, "a backup needs the path of a file: “\(path)” isn't one")
-    }
+    try NewFile.checkPath(path)
     func copy(into path: String) throws {
       var configuration = Configuration()
       configuration.journalMode = nil
@@ -53,10 +51,10 @@ extension Database {
 
   /// Whether a path leads to the database's own file.
   private func isOwnFile(_ path: String) throws -> Bool {
-    guard let own = sqlite3_db_filename(try connection.sqlite(), "main") else { return false }
-    var (ownFile, file) = (stat(), stat())
-    return stat(own, &ownFile) == 0 && stat(path, &file) == 0
-      && ownFile.st_dev == file.st_dev && ownFile.st_ino == file.st_ino
+    guard let own = sqlite3_db_filename(try connection.sqlite(), "main"),
+      let file = FileLocation.Identity(ofFileAt: own)
+    else { return false }
+    return file == FileLocation.Identity(ofFileAt: path)
   }
 
   /// Copies the database into another one, and replaces that one's content. The destination must have no open

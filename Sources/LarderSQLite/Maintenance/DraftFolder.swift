@@ -30,9 +30,7 @@ package final class DraftFolder: @unchecked Sendable {
   }
 
   /// Removes a draft, with its journal, log and index.
-  package func discard(_ draft: String) {
-    for suffix in ["", "-journal", "-wal", "-shm"] { unlink(draft + suffix) }
-  }
+  package func discard(_ draft: String) { NewFile.remove(draft) }
 
   /// Releases the lock.
   package func close() {
@@ -68,9 +66,9 @@ package final class DraftFolder: @unchecked Sendable {
 
   /// Whether a path leads to an open file.
   private static func leads(_ path: String, to descriptor: Int32) -> Bool {
-    var (found, own) = (stat(), stat())
-    return stat(path, &found) == 0 && fstat(descriptor, &own) == 0 && found.st_ino == own.st_ino
-      && found.st_dev == own.st_dev
+    var own = stat()
+    return fstat(descriptor, &own) == 0
+      && FileLocation.Identity(ofFileAt: path) == FileLocation.Identity(own)
   }
 
   /// Removes what killed processes have left behind.

@@ -41,9 +41,9 @@ extension Database {
     try executeUpdate("COMMIT")
     cache.removeAll()
     transactionStatements.removeAll()
-    connection.callDepth += 1
-    let code = try key.withBytes { larder_rekey(handle, $0, $1) }
-    connection.callDepth -= 1
+    let code = try connection.whileCalling {
+      try key.withBytes { larder_rekey(handle, $0, $1) }
+    }
     do {
       guard code == SQLITE_OK else { throw connection.error(code) }
       connection.key = key
@@ -120,9 +120,7 @@ extension Database {
       } else if larder_has_cipher() != 0 {
         larder_bind_text_transient(statement, 3, "", 0)
       }
-      connection.callDepth += 1
-      code = sqlite3_step(statement)
-      connection.callDepth -= 1
+      code = connection.whileCalling { sqlite3_step(statement) }
       connection.hasNewAttachments = true
       guard code == SQLITE_DONE else { throw connection.error(code, sql: sql) }
       sqlite3_clear_bindings(statement)
@@ -140,9 +138,7 @@ extension Database {
   public func backup(to path: String, key: EncryptionKey?) throws {
     let handle = try connection.sqlite()
     try EncryptionKey.checkCipher("encryption (backup)")
-    guard !path.isEmpty, path != ":memory:", !path.utf8.contains(0) else {
-      throw DatabaseError(.misuse, "a backup needs the path of a file: “\(path)” isn't one")
-    }
+    try NewFile.checkPath(path)
     guard !isInTransaction else {
       throw DatabaseError(.misuse, "files can't be copied while a transaction is open")
     }
@@ -176,9 +172,7 @@ extension Database {
   }
 
   private func execute(_ sql: String, on handle: OpaquePointer) throws {
-    connection.callDepth += 1
-    let code = sqlite3_exec(handle, sql, nil, nil, nil)
-    connection.callDepth -= 1
+    let code = connection.whileCalling { sqlite3_exec(handle, sql, nil, nil, nil) }
     guard code == SQLITE_OK else { throw connection.error(code, sql: sql) }
   }
 

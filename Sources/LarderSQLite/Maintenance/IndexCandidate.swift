@@ -24,21 +24,14 @@ struct IndexCandidate: Hashable {
         + (isDescending ? " DESC" : "")
     }
 
-    var descending: Self {
-      var copy = self
-      copy.isDescending = true
-      return copy
-    }
+    var descending: Self { with(\.isDescending, true) }
+    var ascending: Self { with(\.isDescending, false) }
 
-    var ascending: Self {
-      var copy = self
-      copy.isDescending = false
-      return copy
-    }
+    func collated(_ collation: String) -> Self { with(\.collation, collation) }
 
-    func collated(_ collation: String) -> Self {
+    private func with<Value>(_ part: WritableKeyPath<Self, Value>, _ value: Value) -> Self {
       var copy = self
-      copy.collation = collation
+      copy[keyPath: part] = value
       return copy
     }
   }

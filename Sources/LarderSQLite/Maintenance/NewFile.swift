@@ -14,6 +14,13 @@ package struct NewFile {
     draft = path + "-" + String(UInt32.random(in: .min ... .max), radix: 16)
   }
 
+  /// Throws `ResultCode.misuse` for a path that no file can have.
+  static func checkPath(_ path: String) throws {
+    guard !path.isEmpty, path != ":memory:", !path.utf8.contains(0) else {
+      throw DatabaseError(.misuse, "a backup needs the path of a file: “\(path)” isn't one")
+    }
+  }
+
   /// The path that a chain of symbolic links ends at, whether there is a file or not.
   static func end(ofLinksFrom path: String) -> String {
     var path = path
@@ -98,7 +105,10 @@ package struct NewFile {
   }
 
   /// Removes the draft and its journals, unless it was published.
-  func discard() {
-    for suffix in ["", "-journal", "-wal", "-shm"] { unlink(draft + suffix) }
+  func discard() { Self.remove(draft) }
+
+  /// Removes a database's file, with its journal, log and index.
+  package static func remove(_ path: String) {
+    for suffix in ["", "-journal", "-wal", "-shm"] { unlink(path + suffix) }
   }
 }

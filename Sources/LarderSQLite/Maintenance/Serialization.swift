@@ -40,10 +40,9 @@ extension Database {
     guard let backup = sqlite3_backup_init(target, "main", source, database) else {
       throw copy.connection.error(sqlite3_extended_errcode(target))
     }
-    connection.callDepth += 1
-    let step = sqlite3_backup_step(backup, -1)
-    let code = sqlite3_backup_finish(backup)
-    connection.callDepth -= 1
+    let (step, code) = connection.whileCalling {
+      (sqlite3_backup_step(backup, -1), sqlite3_backup_finish(backup))
+    }
     guard step == SQLITE_DONE, code == SQLITE_OK else {
       throw connection.error(step == SQLITE_DONE || step == SQLITE_OK ? code : step)
     }
@@ -53,11 +52,9 @@ extension Database {
   private func bytes(of database: String) throws -> [UInt8] {
     let handle = try connection.sqlite()
     var size: Int64 = 0
-    connection.callDepth += 1
-    let bytes = connection.authorizer.whilePaused {
-      sqlite3_serialize(handle, database, &size, 0)
+    let bytes = connection.whileCalling {
+      connection.authorizer.whilePaused { sqlite3_serialize(handle, database, &size, 0) }
     }
-    connection.callDepth -= 1
     guard let bytes else {
       let code = sqlite3_extended_errcode(handle)
       // An empty database has no pages.

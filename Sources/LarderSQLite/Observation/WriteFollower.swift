@@ -348,13 +348,13 @@ final class WriteFollower: StatementFollower {
 
   func willChangeUnseen() { touched.isEverything = true }
 
-  func willRecord() {
+  func willLendRowHook() {
     guard let handle = connection.handle else { return }
     changesBeforeRecording = sqlite3_total_changes64(handle)
     if tellsRows { setTellsRows(false, on: handle) }
   }
 
-  func hasRecorded() {
+  func hasLentRowHook() {
     guard let handle = connection.handle, let before = changesBeforeRecording.take() else { return }
     if !tables.wanted.isEmpty, sqlite3_total_changes64(handle) != before { log.lose() }
     tellRowsIfNeeded()

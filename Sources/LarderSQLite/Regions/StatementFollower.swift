@@ -14,10 +14,9 @@ protocol StatementFollower: AnyObject {
   func hasReplacedContent()
   /// Called before rows are changed by anything but a statement of the connection.
   func willChangeUnseen()
-  /// Called before a changeset is recorded, which takes SQLite's preupdate hook; ``hasRecorded()`` is
-  /// called after.
-  func willRecord()
-  func hasRecorded()
+  /// Called before somebody else takes SQLite's preupdate hook; ``hasLentRowHook()`` is called after.
+  func willLendRowHook()
+  func hasLentRowHook()
 }
 
 /// Records what the statements of a scope read.
@@ -52,8 +51,8 @@ final class ReadRecorder: StatementFollower {
 
   func hasReplacedContent() {}
   func willChangeUnseen() {}
-  func willRecord() {}
-  func hasRecorded() {}
+  func willLendRowHook() {}
+  func hasLentRowHook() {}
 
   /// The region that was read. Statements that were recompiled while they ran have reported that by now.
   var region: Region {

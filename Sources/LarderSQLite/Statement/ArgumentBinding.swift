@@ -77,7 +77,7 @@ extension PreparedStatement {
   /// Runs a closure that binds values. They are bound by the caller's code, which must not get at
   /// the statement meanwhile. Errors are thrown with the statement's text.
   @usableFromInline
-  func bind(_ bind: (BindingArena) throws -> Void) throws {
+  package func bind(_ bind: (BindingArena) throws -> Void) throws {
     try beginBinding()
     do {
       try bind(arena)

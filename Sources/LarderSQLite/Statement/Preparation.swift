@@ -4,7 +4,7 @@ import CSQLite
 
 extension Connection {
   /// Compiles the only statement in a text. Throws if there is none, or more than one.
-  func prepare(_ sql: String, isPersistent: Bool) throws -> PreparedStatement {
+  package func prepare(_ sql: String, isPersistent: Bool) throws -> PreparedStatement {
     if let engine { return try prepare(sql, by: engine) }
     let text = try SQLText(sql)
     let (statement, end) = try prepareFirst(

@@ -9,14 +9,14 @@ import CSQLite
 /// at the latest when the database is closed.
 @usableFromInline
 package final class PreparedStatement {
-  @usableFromInline let connection: Connection
+  @usableFromInline package let connection: Connection
   @usableFromInline package let sql: String
   let kind: StatementKind
   /// Whether the statement makes no direct change to the database file, and sets nothing.
   @usableFromInline let isReadOnly: Bool
   /// Whether something has to be done before each execution; see ``Connection/prepareToRun(_:)``.
   private let isPreparedToRun: Bool
-  @exclusivity(unchecked) private(set) var handle: OpaquePointer?
+  @exclusivity(unchecked) package private(set) var handle: OpaquePointer?
   /// The statement of another engine, in the handle's place; nil once it is finalized.
   @exclusivity(unchecked) private(set) var engine: (any EngineStatement)?
 
@@ -162,7 +162,7 @@ package final class PreparedStatement {
 
   /// Begins an execution, on a connection that was just checked, and returns its number.
   @usableFromInline @discardableResult
-  func begin() throws -> Int {
+  package func begin() throws -> Int {
     try checkNotRunning()
     if !connection.restrictions.isEmpty {
       do {
@@ -344,7 +344,7 @@ package final class PreparedStatement {
   /// Ends the execution, which releases locks and the snapshot. The values stay bound.
   ///
   /// The result of `sqlite3_reset` is ignored: it is the error that the last step has thrown already.
-  func reset() {
+  package func reset() {
     guard !isRunning else { return }
     let wasReady = state == .ready
     let endsEarly = connection.isFollowed && state == .row

@@ -199,7 +199,7 @@ package final class BindingArena {
   }
 
   /// Clears the bindings if SQLite keeps copies of large values.
-  func releaseCopies() {
+  package func releaseCopies() {
     if wanted > capacity { sqlite3_clear_bindings(statement) }
   }
 

@@ -36,7 +36,7 @@ package final class BoundRows: DatabaseValueConvertible {
 
   /// The module's only table.
   static let shape = TableShape(
-    table, columns: columnNames(mostColumns).map { VirtualColumn($0) }, [.init(isRequired: true)],
+    table, columns: columnNames(mostColumns), [.init(isRequired: true)],
     isDirectOnly: true,
     rows: .call { arguments in
       guard let rows = arguments.boundRows else {

@@ -7,8 +7,8 @@ final class TableCursor {
   private let table: OpenTable
   @exclusivity(unchecked) private var rows: TableRows?
   @exclusivity(unchecked) private var arguments: [DatabaseValue?] = []
-  /// The scan's plan and its remaining requests.
-  private var scan: (plan: TablePlan, requests: TableScan)?
+  /// Gives the scan's remaining requests, one by one, if its rows are requested.
+  private var nextRequest: (() -> TableRequest?)?
   /// The identity of rows that are bound to the first argument, whose value SQL sees as NULL.
   private var boundRows: ObjectIdentifier?
   private var identity = Identity()
@@ -17,7 +17,7 @@ final class TableCursor {
 
   init(_ table: OpenTable) {
     self.table = table
-    arena = BindingArena(resultsIn: table.environment.format())
+    arena = BindingArena(resultsIn: table.environment.storageFormat)
   }
 
   @inline(__always)
@@ -82,8 +82,7 @@ final class TableCursor {
     _ plan: Int32, _ values: UnsafeBufferPointer<OpaquePointer?>
   ) throws -> TableRows? {
     let shape = table.shape
-    let format = table.environment.format()
-    var rows: TableRows?
+    let format = table.environment.storageFormat
     switch shape.rows {
     case .call(let make):
       var values = values.makeIterator()
@@ -94,26 +93,18 @@ final class TableCursor {
       try shape.check(given)
       arguments = try given.all()
       boundRows = given.boundRows.map(ObjectIdentifier.init)
-      try table.environment.call { rows = try make(given) }
+      return try table.environment.whileReadingTable { try make(given) }
     case .request:
-      let plan = table.plans[Int(plan)]
-      scan = (plan, try TableScan(plan, values, shape.columns, format))
-      rows = try nextRows()
+      nextRequest = try table.requests?.scan(Int(plan), values, format)
+      return try nextRows()
     }
-    return rows
   }
 
   /// The rows of the scan's next request; nil if there is none.
   private func nextRows() throws -> TableRows? {
-    let shape = table.shape
-    guard case .request(let make) = shape.rows, let plan = scan?.plan,
-      let (request, wanted) = scan?.requests.next(shape.columns)
-    else { return nil }
+    guard let request = nextRequest?() else { return nil }
     arguments = request.values
-    let check = RowCheck(shape.name, shape.columns, key: shape.primaryKey, plan.order, wanted)
-    var rows: TableRows?
-    try table.environment.call { rows = try make(request, check) }
-    return rows
+    return try table.environment.whileReadingTable(request.makeRows)
   }
 
   /// Moves to the first row of the next request that has one, once a request's rows are exhausted.
@@ -191,7 +182,7 @@ extension TableCursor {
     case .call:
       // Scans with equal arguments give the same rows in the same order.
       identity.id = argumentNumber() << 40 &+ number
-    case .request where table.shape.hasAccess:
+    case .request where table.requests?.hasAccess == true:
       let content = rows?.list?().identity ?? []
       let count = identity.counts[content, default: 0]
       identity.counts[content] = count + 1

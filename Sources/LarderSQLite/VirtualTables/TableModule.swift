@@ -1,77 +1,65 @@
 import CSQLite
 
+/// The connection's services for modules, their tables, and tokenizers.
+package protocol TableEnvironment: AnyObject {
+  var storageFormat: StorageFormat { get }
+  /// Declares a table's columns to SQLite.
+  func declareTable(_ declaration: String) -> Int32
+  /// Converts an error that was thrown for some arguments to a result code and a message.
+  func describe(
+    _ error: any Error, _ arguments: [DatabaseValue]
+  ) -> (code: ResultCode?, message: String)
+  /// Calls one of the program's closures, during which the connection can't be closed.
+  func whileReadingTable<T>(_ body: () throws -> T) throws -> T
+  /// Calls a closure that can't use the connection at all.
+  func whileBlocked<T>(_ body: () throws -> T) rethrows -> T
+}
+
 /// A module of virtual tables, which SQLite calls by a table of functions. It is registered by its name and
 /// opens tables, which cursors read. See [The Virtual Table Mechanism](https://www.sqlite.org/vtab.html).
 ///
 /// Pointer safety: SQLite owns a module, and releases it when it is replaced or the connection is closed. It
 /// owns the objects behind the module's tables and cursors, releases them by `xDisconnect` and `xClose`, and
 /// makes no call for a released one. A table keeps what it needs of its module.
-final class TableModule {
-  /// The connection's services for a module and its tables.
-  struct Environment {
-    /// Declares a table's columns to SQLite.
-    let declare: (String) -> Int32
-    let format: () -> StorageFormat
-    /// Converts an error that was thrown for some arguments to a result code and a message.
-    let describe: (any Error, [DatabaseValue]) -> (code: ResultCode?, message: String)
-    /// Calls one of the program's closures, during which the connection can't be closed.
-    let call: (() throws -> Void) throws -> Void
-    /// Calls a closure that can't use the connection at all.
-    let callAlone: (() throws -> Void) throws -> Void
-  }
-
+package final class TableModule {
   /// Opens a table, given its name, the name of its database, and the arguments in the parentheses of CREATE
   /// VIRTUAL TABLE.
-  typealias Open = (_ name: String, _ database: String, _ arguments: [String]) throws -> TableShape
+  package typealias Open = (_ name: String, _ database: String, _ arguments: [String]) throws ->
+    TableShape
 
-  /// The kinds of modules: how tables are created, and whether they can be written.
-  enum Kind {
-    /// The module has one table, with its own name.
-    case eponymous
-    /// CREATE VIRTUAL TABLE creates the tables.
-    case creatable
-    /// Like `creatable`, for tables that can be written.
-    case writable
-  }
-
-  private let environment: Environment
+  private unowned let environment: any TableEnvironment
   private let open: Open
 
-  init(_ environment: Environment, open: @escaping Open) {
+  init(_ environment: any TableEnvironment, open: @escaping Open) {
     self.environment = environment
     self.open = open
   }
 
   /// Registers the module, replacing one of the same name. SQLite owns it from now on, even if this call
   /// fails.
-  func register(_ name: String, _ kind: Kind, on handle: OpaquePointer) -> Int32 {
-    let methods =
-      switch kind {
-      case .eponymous: Self.eponymous
-      case .creatable: Self.creatable
-      case .writable: Self.writable
-      }
-    return sqlite3_create_module_v2(
+  ///
+  /// - Parameter methods: SQLite's functions for it, as long as a connection has the module.
+  func register(
+    _ name: String, _ methods: UnsafePointer<sqlite3_module>, on handle: OpaquePointer
+  ) -> Int32 {
+    sqlite3_create_module_v2(
       handle, name, methods,
       Unmanaged.passRetained(self).toOpaque(),
       { module in module.map { Unmanaged<TableModule>.fromOpaque($0).release() } })
   }
 
-  // SQLite uses these method tables as long as a connection has the module.
-  private nonisolated(unsafe) static let eponymous = methods(.eponymous)
-  private nonisolated(unsafe) static let creatable = methods(.creatable)
-  private nonisolated(unsafe) static let writable = methods(.writable)
+  /// The functions of a module that has one table, with its own name.
+  package nonisolated(unsafe) static let eponymous = methods { _ in }
 
   private typealias Table = UnsafeMutablePointer<sqlite3_vtab>
-  private typealias Cursor = UnsafeMutablePointer<sqlite3_vtab_cursor>
 
-  private static func methods(_ kind: Kind) -> UnsafeMutablePointer<sqlite3_module> {
+  /// Makes the functions of modules. They are never freed.
+  ///
+  /// - Parameter add: adds those of modules whose tables are created, or written.
+  package static func methods(
+    _ add: (inout sqlite3_module) -> Void
+  ) -> UnsafePointer<sqlite3_module> {
     var methods = sqlite3_module()
-    if kind == .writable { methods.addWriting() }
-    if kind != .eponymous {
-      methods.xCreate = { TableModule.connect($0, $1, $2, $3, $4, $5) }
-      methods.xDestroy = { TableModule.disconnect($0) }
-    }
     methods.xConnect = { TableModule.connect($0, $1, $2, $3, $4, $5) }
     methods.xDisconnect = { TableModule.disconnect($0) }
     methods.xBestIndex = { table, info in
@@ -118,9 +106,10 @@ final class TableModule {
         rowID?.pointee = try $0.rowID(ofRow: cursor.pointee.row)
       }
     }
+    add(&methods)
     let memory = UnsafeMutablePointer<sqlite3_module>.allocate(capacity: 1)
     memory.initialize(to: methods)
-    return memory
+    return UnsafePointer(memory)
   }
 
   private static func connect(
@@ -136,12 +125,10 @@ final class TableModule {
       word.map { String(cString: $0) } ?? ""
     }
     do {
-      var opened: TableShape?
-      try module.environment.call {
-        opened = try module.open(texts[2], texts[1], Array(texts.dropFirst(3)))
+      let shape = try module.environment.whileReadingTable {
+        try module.open(texts[2], texts[1], Array(texts.dropFirst(3)))
       }
-      guard let shape = opened else { return SQLITE_ERROR }
-      let code = module.environment.declare(shape.declaration)
+      let code = module.environment.declareTable(shape.declaration)
       guard code == SQLITE_OK else { return code }
       if shape.isDirectOnly { larder_vtab_is_direct_only(handle) }
       let table = UnsafeMutablePointer<larder_vtab>.allocate(capacity: 1)
@@ -168,28 +155,26 @@ final class TableModule {
 }
 
 /// The object behind SQLite's virtual table.
-final class OpenTable {
+package final class OpenTable {
   let shape: TableShape
-  let environment: TableModule.Environment
-  /// The plans, by the numbers under which SQLite knows them. Kept for good, since compiled statements use
-  /// them.
-  private(set) var plans: [TablePlan] = []
-  /// Whether the current transaction has changed rows, so that the table was told of its beginning.
-  @exclusivity(unchecked) var hasChanges = false
+  package unowned let environment: any TableEnvironment
+  /// Answers the requests for its rows; nil for a function's table.
+  package let requests: (any TableRequests)?
   /// The row ids of the current scans; reset when the last cursor is closed.
   @exclusivity(unchecked) var identities = RowIdentities()
   @exclusivity(unchecked) var cursorCount = 0 {
     didSet { if cursorCount == 0 { identities = RowIdentities() } }
   }
 
-  init(_ shape: TableShape, _ environment: TableModule.Environment) {
+  init(_ shape: TableShape, _ environment: any TableEnvironment) {
     self.shape = shape
     self.environment = environment
+    requests = if case .request(let make) = shape.rows { make() } else { nil }
   }
 
   /// Calls a closure with the table. An error becomes the result code and the table's message.
   @inline(__always)
-  static func of(
+  package static func of(
     _ table: UnsafeMutablePointer<sqlite3_vtab>, _ body: (OpenTable) throws -> Int32
   ) -> Int32 {
     let memory = UnsafeMutableRawPointer(table).assumingMemoryBound(to: larder_vtab.self)
@@ -204,11 +189,8 @@ final class OpenTable {
 
   /// Chooses a plan for a scan. Returns false if the constraints allow none.
   func plan(_ info: UnsafeMutablePointer<sqlite3_index_info>) -> Bool {
-    guard case .request = shape.rows else { return shape.plan(info) }
-    let plan = TablePlan(shape.columns, info)
-    let number = plans.firstIndex(of: plan) ?? plans.count
-    if number == plans.count { plans.append(plan) }
-    info.pointee.idxNum = Int32(truncatingIfNeeded: number)
+    guard let requests else { return shape.plan(info) }
+    info.pointee.idxNum = Int32(truncatingIfNeeded: requests.plan(info))
     return true
   }
 

@@ -14,10 +14,11 @@ package final class TableRows {
   let columns: UnsafeMutableBufferPointer<TableColumn>
   private let row: UnsafeRawPointer
   /// The values of the current row, if rows are lists.
-  private(set) var list: (() -> [DatabaseValue])?
+  package var list: (() -> [DatabaseValue])?
 
   @usableFromInline
-  init(_ row: UnsafeRawPointer, _ columns: [TableColumn], next: @escaping () throws -> Bool) {
+  package init(_ row: UnsafeRawPointer, _ columns: [TableColumn], next: @escaping () throws -> Bool)
+  {
     self.row = row
     self.columns = .allocate(capacity: columns.count)
     _ = self.columns.initialize(from: columns)
@@ -101,7 +102,8 @@ package struct TableColumn {
     }
   }
 
-  /// A property of a record. `bind` isn't called if its type is a 64-bit integer, a Double or a String.
+  /// A part of a row, such as a record's property. `bind` isn't called for a 64-bit integer, a Double or a
+  /// String.
   package init(
     at offset: Int, plain type: StorageClass?,
     bind: @escaping (UnsafeRawPointer, ParameterBinder) throws -> Void
@@ -113,28 +115,19 @@ package struct TableColumn {
     default: self.init(.other(bind), at: offset)
     }
   }
-
-  /// An element of a list; NULL if the list is shorter.
-  init(element index: Int) {
-    self.init(
-      .other { place, binder in
-        let list = place.assumingMemoryBound(to: [DatabaseValue].self).pointee
-        try (index < list.count ? list[index] : .null).bind(to: binder)
-      }, at: 0)
-  }
 }
 
 /// The iterator of a sequence, and the memory of its current row.
 @usableFromInline
 package final class RowState<Iterator, Tuple> {
-  @exclusivity(unchecked) @usableFromInline var iterator: Iterator
-  @usableFromInline let row = UnsafeMutablePointer<Tuple>.allocate(capacity: 1)
+  @exclusivity(unchecked) @usableFromInline package var iterator: Iterator
+  @usableFromInline package let row = UnsafeMutablePointer<Tuple>.allocate(capacity: 1)
   @exclusivity(unchecked) @usableFromInline var hasRow = false
 
   @inlinable
-  init(_ iterator: Iterator, _ type: Tuple.Type) { self.iterator = iterator }
+  package init(_ iterator: Iterator, _ type: Tuple.Type) { self.iterator = iterator }
 
-  @inlinable var place: UnsafeRawPointer { UnsafeRawPointer(row) }
+  @inlinable package var place: UnsafeRawPointer { UnsafeRawPointer(row) }
 
   @inlinable
   deinit {
@@ -144,7 +137,7 @@ package final class RowState<Iterator, Tuple> {
 
   /// Replaces the current row by the next. Returns false if there is none.
   @inlinable @inline(__always)
-  func take(_ next: consuming Tuple?) -> Bool {
+  package func take(_ next: consuming Tuple?) -> Bool {
     guard let next else { return false }
     if hasRow { row.pointee = next } else { row.initialize(to: next) }
     hasRow = true
@@ -199,29 +192,5 @@ extension TableRows {
   package convenience init<Tuple>(_ rows: [Tuple], _ columns: [TableColumn]) {
     let state = RowState(rows.makeIterator(), Tuple.self)
     self.init(state.place, columns) { state.take(state.iterator.next()) }
-  }
-
-  /// Rows as lists. Missing values are NULL.
-  ///
-  /// - Parameter check: checks each row: it skips unwanted ones, and throws for invalid ones.
-  convenience init<Rows: Sequence>(
-    lists rows: Rows, columnCount: Int, check: RowCheck?
-  ) where Rows.Element == [DatabaseValue] {
-    let state = RowState(rows.makeIterator(), [DatabaseValue].self)
-    let columns = (0..<columnCount).map { TableColumn(element: $0) }
-    if var check {
-      self.init(state.place, columns) {
-        while var row = state.iterator.next() {
-          if try check.check(&row) { return state.take(row) }
-        }
-        return false
-      }
-    } else {
-      self.init(state.place, columns) { state.take(state.iterator.next()) }
-    }
-    list = {
-      let row = state.row.pointee
-      return (0..<columnCount).map { $0 < row.count ? row[$0] : .null }
-    }
   }
 }

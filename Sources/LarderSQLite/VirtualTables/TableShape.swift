@@ -1,32 +1,31 @@
 import CSQLite
 
-/// The shape of an open virtual table: its columns, its parameters, and the closure that makes its rows.
+/// The shape of an open virtual table: its columns, its parameters, and what makes its rows.
 ///
-/// Rows are asked for either by a function's arguments, which are hidden columns for SQLite, or by the values
-/// that columns are compared with. See [Table-valued functions](https://www.sqlite.org/vtab.html#tabfunc2).
-final class TableShape: Sendable {
+/// Rows are asked for either by a function's arguments, which are hidden columns for SQLite, or by a
+/// ``TableRequests``. See [Table-valued functions](https://www.sqlite.org/vtab.html#tabfunc2).
+package final class TableShape: Sendable {
   /// A parameter of a table-valued function.
-  struct Parameter: Sendable {
+  package struct Parameter: Sendable {
     let isRequired: Bool
+
+    package init(isRequired: Bool) { self.isRequired = isRequired }
   }
 
-  /// The closure that makes the rows.
-  enum Rows: Sendable {
+  /// What makes the rows.
+  package enum Rows: Sendable {
     /// Makes the rows for a function's arguments.
     case call(@Sendable (TableArguments) throws -> TableRows)
-    /// Makes the rows for a request by columns.
-    case request(@Sendable (VirtualTableRequest, RowCheck?) throws -> TableRows)
+    /// Makes what answers the requests for the rows of one open table.
+    case request(@Sendable () -> any TableRequests)
   }
 
   let name: String
-  let columns: [VirtualColumn]
+  let columns: [String]
   let parameters: [Parameter]
-  /// The index of the primary key's column; nil if there is none. With a primary key, rows have no row ids.
-  let primaryKey: Int?
   /// Whether the table is limited to the program's own statements, and not available to the schema.
   let isDirectOnly: Bool
   let rows: Rows
-  let changes: VirtualTableChanges?
   /// The declaration for SQLite. Columns without a type keep their values as they are.
   let declaration: String
 
@@ -35,38 +34,30 @@ final class TableShape: Sendable {
   /// The estimated number of rows; nothing is known of them before the table is read.
   private static let expectedRows = 1000
 
-  init(
-    _ name: String, columns: [VirtualColumn], _ parameters: [Parameter] = [],
-    primaryKey: Int? = nil, isDirectOnly: Bool, changes: VirtualTableChanges? = nil, rows: Rows
+  /// - Parameter declaration: the declaration, unless that of columns and parameters of any type will do.
+  package init(
+    _ name: String, columns: [String], _ parameters: [Parameter] = [], declaration: String? = nil,
+    isDirectOnly: Bool, rows: Rows
   ) {
     self.name = name
     self.columns = columns
     self.parameters = parameters
-    self.primaryKey = primaryKey
     self.isDirectOnly = isDirectOnly
-    self.changes = changes
     self.rows = rows
-    var list = columns.enumerated().map { index, column in
-      column.declaration + (index == primaryKey ? " NOT NULL" : "")
-    }
-    list += Self.argumentNames(parameters).map { "\($0.quotedIdentifier) HIDDEN" }
-    if let primaryKey { list.append("PRIMARY KEY (\(columns[primaryKey].name.quotedIdentifier))") }
-    declaration =
-      "CREATE TABLE larder (\(list.joined(separator: ", ")))"
-      + (primaryKey == nil ? "" : " WITHOUT ROWID")
+    let list =
+      columns.map(\.quotedIdentifier)
+      + Self.argumentNames(parameters).map { "\($0.quotedIdentifier) HIDDEN" }
+    self.declaration = declaration ?? "CREATE TABLE larder (\(list.joined(separator: ", ")))"
   }
 
   private static func argumentNames(_ parameters: [Parameter]) -> [String] {
     parameters.indices.map { "argument_\($0 + 1)" }
   }
 
-  /// Whether scans may be asked for a part of the rows, so that they find different ones.
-  var hasAccess: Bool { columns.contains { !$0.access.isEmpty } }
-
   /// Throws `ResultCode.misuse` for columns or parameters that no table can have.
-  func check() throws {
+  package func check() throws {
     var known: Set<[UInt8]> = []
-    for column in columns.map(\.name) + Self.argumentNames(parameters) {
+    for column in columns + Self.argumentNames(parameters) {
       guard !column.isEmpty, !column.utf8.contains(0) else {
         throw DatabaseError(.misuse, "a column's name can't be empty or contain a NUL")
       }
@@ -79,18 +70,6 @@ final class TableShape: Sendable {
     }
     guard parameters.count <= Self.mostParameters else {
       throw DatabaseError(.misuse, "a table can have at most \(Self.mostParameters) arguments")
-    }
-    for column in columns {
-      guard column.type != .null else {
-        throw DatabaseError(.misuse, "column \(column.name) can't be of type NULL")
-      }
-      guard column.type != nil || !column.access.contains(.range) else {
-        throw DatabaseError(
-          .misuse, "column \(column.name) needs a type for ranges of its values")
-      }
-      guard column.collation?.utf8.contains(0) != true, column.collation != "" else {
-        throw DatabaseError(.misuse, "a collation's name can't be empty or contain a NUL")
-      }
     }
   }
 
@@ -162,7 +141,7 @@ package struct TableArguments {
   /// An argument converted to a type; an omitted one is NULL. Throws ``ConversionError`` if it has another
   /// type.
   @usableFromInline
-  func value<T: DatabaseValueConvertible>(at index: Int, as type: T.Type) throws -> T {
+  package func value<T: DatabaseValueConvertible>(at index: Int, as type: T.Type) throws -> T {
     do {
       guard index < values.count, let value = values[index] else {
         return try T(databaseValue: .null)

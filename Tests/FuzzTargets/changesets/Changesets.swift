@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import LarderChangeset
 
 // Bytes given as a changeset and as decisions about conflicts: each call ends, with an error or without one, and what is
 // made of a changeset is one.

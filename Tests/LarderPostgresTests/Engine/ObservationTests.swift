@@ -1,4 +1,5 @@
 import Larder
+import LarderChangeset
 import LarderPostgres
 import PostgresSupport
 import TestSupport

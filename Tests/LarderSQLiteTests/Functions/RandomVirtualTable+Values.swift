@@ -1,4 +1,5 @@
 import LarderSQLite
+import LarderVirtualTables
 
 // SQLite's comparison of values, implemented in Swift.
 

@@ -1,4 +1,5 @@
 import LarderSQLite
+import LarderVirtualTables
 import TestSupport
 
 /// A table of random columns and rows, as a virtual table and as an ordinary one, and random queries of it.

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import LarderSQLite
+import LarderVirtualTables
 import Synchronization
 import TestSupport
 import Testing

@@ -1,4 +1,5 @@
 import LarderSQLite
+import LarderVirtualTables
 import Synchronization
 import TestSupport
 import Testing

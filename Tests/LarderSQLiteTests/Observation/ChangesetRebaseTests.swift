@@ -1,6 +1,7 @@
 import TestSupport
 import Testing
 
+@testable import LarderChangeset
 @testable import LarderSQLite
 
 @Suite("Changesets derived from others: rebased, filtered, renamed, combined, difference")

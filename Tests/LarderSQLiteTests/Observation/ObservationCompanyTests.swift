@@ -1,3 +1,4 @@
+import LarderChangeset
 import TestSupport
 import Testing
 

@@ -1,3 +1,4 @@
+import LarderChangeset
 import LarderSQLite
 import TestSupport
 import Testing

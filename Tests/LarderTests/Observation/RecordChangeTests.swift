@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import LarderChangeset
 import TestSupport
 import Testing
 

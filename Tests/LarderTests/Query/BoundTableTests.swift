@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Larder
+import LarderVirtualTables
 import PostgresSupport
 import Testing
 

@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import LarderChangeset
 import TestSupport
 
 /// Changes that were recorded in one copy of a random database, applied to another one that has diverged, by SQLite

@@ -1,4 +1,5 @@
 import Larder
+import LarderChangeset
 
 /// Changesets do what SQLite's session extension does with them: random ones are read, inverted, combined, applied to
 /// databases that have diverged, with the same random decisions about the same conflicts, and rebased.

@@ -1,5 +1,6 @@
 import CFaultInjection
 import Larder
+import LarderChangeset
 
 /// SQLite's own session extension, on connections of its own.
 enum SessionLibrary {

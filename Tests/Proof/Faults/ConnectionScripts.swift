@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import LarderVirtualTables
 
 extension FaultScript {
   /// What a plain connection does.

@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import LarderVirtualTables
 
 // Values: whatever they are, they are stored, found and come back.
 

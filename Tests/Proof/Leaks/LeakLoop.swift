@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import LarderVirtualTables
 
 /// Something that is done again and again.
 struct LeakLoop {

@@ -1,5 +1,7 @@
 import Foundation
 import Larder
+import LarderChangeset
+import LarderVirtualTables
 
 extension MisuseCall {
   /// The calls on a database that run SQL.

@@ -1,3 +1,5 @@
+import Larder
+
 // Custom table-valued functions.
 
 /// A Swift function whose result queries read as a table.
@@ -17,9 +19,9 @@
 /// rows. Rows are fetched one by one, and with LIMIT no more than needed. Both happen on the thread that runs
 /// the statement. An argument whose type is an Optional may be omitted, and is nil then.
 ///
-/// Errors of both become the statement's: a ``DatabaseError`` with its code and message, any other error with
+/// Errors of both become the statement's: a `DatabaseError` with its code and message, any other error with
 /// its description. In both, the arguments' values are replaced by `…` unless
-/// ``Configuration/showsArguments`` is on. An argument of another type also makes the statement throw. Dates
+/// `Configuration.showsArguments` is on. An argument of another type also makes the statement throw. Dates
 /// are in the connection's format. See [Table-valued functions](https://www.sqlite.org/vtab.html#tabfunc2).
 public struct TableFunction<Row, each Argument: DatabaseValueConvertible>: Sendable {
   /// The name in SQL.
@@ -41,12 +43,8 @@ public struct TableFunction<Row, each Argument: DatabaseValueConvertible>: Senda
     _ body: @escaping @Sendable (repeat each Argument) throws -> Rows
   ) where Row: DatabaseValueConvertible, Rows.Element == Row, Rows.Iterator: SendableMetatype {
     self.init(name, columns, columnCount: 1, directOnly: directOnly) { arguments in
-      var index = -1
-      func next<T: DatabaseValueConvertible>(_ type: T.Type) throws -> T {
-        index += 1
-        return try arguments.value(at: index, as: type)
-      }
-      return TableRows(try body(repeat next((each Argument).self)))
+      let values = try Self.values(of: arguments)
+      return TableRows(try body(repeat each values))
     }
   }
 
@@ -57,12 +55,8 @@ public struct TableFunction<Row, each Argument: DatabaseValueConvertible>: Senda
     _ body: @escaping @Sendable (repeat each Argument) throws -> () throws -> Row?
   ) where Row: DatabaseValueConvertible {
     self.init(name, columns, columnCount: 1, directOnly: directOnly) { arguments in
-      var index = -1
-      func next<T: DatabaseValueConvertible>(_ type: T.Type) throws -> T {
-        index += 1
-        return try arguments.value(at: index, as: type)
-      }
-      return TableRows(try body(repeat next((each Argument).self)))
+      let values = try Self.values(of: arguments)
+      return TableRows(try body(repeat each values))
     }
   }
 
@@ -137,19 +131,18 @@ public struct TableFunction<Row, each Argument: DatabaseValueConvertible>: Senda
         .misuse, "\(name) names \(columns.count) columns, but its rows have \(columnCount) values")
     }
     let shape = TableShape(
-      name, columns: columns.map { VirtualColumn($0) }, parameters, isDirectOnly: isDirectOnly,
-      rows: .call(rows))
+      name, columns: columns, parameters, isDirectOnly: isDirectOnly, rows: .call(rows))
     try shape.check()
     return shape
   }
 }
 
 extension Database {
-  /// Registers a table-valued function for use in SQL; see ``TableFunction``. To have it on every connection,
-  /// register it in ``Configuration/prepareDatabase``.
+  /// Registers a ``LarderVirtualTables/TableFunction`` for use in SQL. To have it on every connection,
+  /// register it in `Configuration.prepareDatabase`.
   ///
   /// Registering one again replaces it; running statements continue with the rows that they have begun to
-  /// read. A table of the database with the same name hides it. ``removeFunction(_:argumentCount:)`` removes
+  /// read. A table of the database with the same name hides it. `removeFunction(_:argumentCount:)` removes
   /// it.
   ///
   /// Throws `ResultCode.misuse` for a name that is empty, too long, contains NUL or is that of one of
@@ -160,7 +153,7 @@ extension Database {
   ) throws {
     _ = try connection.sqlite()
     let shape = try function.shape()
-    try connection.registerTables(function.name, .eponymous) { name, _, _ in
+    try connection.registerTables(function.name, TableModule.eponymous) { name, _, _ in
       // A file's CREATE VIRTUAL TABLE could use the function as a module, under any name.
       guard name.foldedName == function.name.foldedName else {
         throw DatabaseError(

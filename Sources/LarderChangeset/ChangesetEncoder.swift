@@ -1,4 +1,5 @@
 import CSQLite
+import Larder
 
 /// Encodes changes of rows in SQLite's format; see ``ChangesetDecoder``. Tables without changes are left out.
 struct ChangesetEncoder {

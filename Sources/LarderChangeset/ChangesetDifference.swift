@@ -1,8 +1,9 @@
 import CSQLite
+import Larder
 
 extension Database {
   /// The changeset that makes tables of this database equal to those of another one, byte for byte. Pass it
-  /// to ``Changeset/apply(to:onConflict:)`` on this database.
+  /// to ``LarderChangeset/Changeset/apply(to:onConflict:)`` on this database.
   ///
   /// ```swift
   /// let changeset = try replica.difference(to: primary, of: "city", "country")
@@ -183,7 +184,7 @@ private final class ComparedRows {
     defer { statement.reset() }
     try statement.begin()
     while try statement.step() {
-      let row = try row(of: statement)
+      let row = try self.row(of: statement)
       if !table.key(of: row).contains(.null) { try body(row) }
     }
   }
@@ -194,29 +195,15 @@ private final class ComparedRows {
       try search
       ?? database.connection.prepare("\(all) WHERE \(condition)", isPersistent: true)
     search = statement
-    defer {
-      statement.reset()
-      statement.arena.releaseCopies()
+    return try statement.with(key) {
+      try statement.begin()
+      guard try statement.step() else { return nil }
+      let row = try row(of: statement)
+      return table.key(of: row) == key ? row : nil
     }
-    try statement.bind { arena in
-      for (index, value) in key.enumerated() {
-        try value.bind(
-          to: ParameterBinder(arena: arena, index: Int32(truncatingIfNeeded: index + 1)))
-      }
-    }
-    try statement.begin()
-    guard try statement.step() else { return nil }
-    let row = try row(of: statement)
-    return table.key(of: row) == key ? row : nil
   }
 
   private func row(of statement: PreparedStatement) throws -> [RecordedValue] {
-    guard let handle = statement.handle else { return table.blank }
-    return try table.keys.indices.map { index in
-      try RecordedValue(
-        column: ColumnReader(
-          statement: handle, index: Int32(truncatingIfNeeded: index),
-          format: database.connection.storageFormat))
-    }
+    try statement.row(table.columnCount) { try RecordedValue(column: $0) }
   }
 }

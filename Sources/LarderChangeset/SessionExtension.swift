@@ -1,6 +1,7 @@
 import CSQLite
+import Larder
 
-/// SQLite's session extension, which records changesets. Looked up by ``OptionalFunctions``. It only produces
+/// SQLite's session extension, which records changesets. Looked up by `OptionalFunctions`. It only produces
 /// bytes, and is never given any.
 ///
 /// See [The Session Extension](https://www.sqlite.org/sessionintro.html).

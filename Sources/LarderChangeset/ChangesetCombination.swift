@@ -1,3 +1,5 @@
+import Larder
+
 extension Changeset {
   /// The combined effect of this changeset and a following one. A row that both change occurs once. Throws
   /// `ResultCode.schema` if the tables differ, `ResultCode.misuse` if only one of the two is a patch set, and

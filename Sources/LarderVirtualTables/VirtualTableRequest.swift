@@ -1,3 +1,5 @@
+import Larder
+
 /// A statement's request to a ``VirtualTable``. By each property, the table can leave out rows or has to
 /// order them.
 ///

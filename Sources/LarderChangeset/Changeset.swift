@@ -1,4 +1,4 @@
-import CSQLite
+import Larder
 
 /// Changes of rows in binary form, which can be stored, sent and applied to another database with the same
 /// tables.
@@ -78,7 +78,7 @@ public struct Changeset: Hashable, Sendable {
   }
 
   /// Calls a closure for each changed row, table by table. Rethrows the closure's errors, and throws
-  /// `ResultCode.corrupt` for malformed bytes and ``ConversionError`` for text that isn't UTF-8.
+  /// `ResultCode.corrupt` for malformed bytes and `ConversionError` for text that isn't UTF-8.
   public func forEach(_ body: (Row) throws -> Void) throws {
     try check()
     try ChangesetDecoder.forEach(data) { change, table in try body(Row(change, of: table)) }

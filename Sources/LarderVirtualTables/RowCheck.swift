@@ -1,3 +1,5 @@
+import Larder
+
 /// Checks rows against the declaration of their table: the columns' types, and the order that was asked for.
 /// SQLite relies on both, and would otherwise find and group rows incorrectly.
 struct RowCheck {
@@ -90,22 +92,16 @@ extension DatabaseValue {
   }
 
   private static func compare(_ first: String, _ second: String, _ collation: String?) -> Int? {
-    let bytes: [[UInt8]]
+    let bytes: (String) -> [UInt8]
     switch collation?.uppercased() {
-    case nil, "BINARY": bytes = [Array(first.utf8), Array(second.utf8)]
-    case "NOCASE": bytes = [first, second].map { $0.utf8.map { $0.isCapital ? $0 + 32 : $0 } }
-    case "RTRIM":
-      bytes = [first, second].map { text in
-        Array(text.utf8.reversed().drop { $0 == 0x20 }.reversed())
-      }
+    case nil, "BINARY": bytes = { Array($0.utf8) }
+    case "NOCASE": bytes = { $0.foldedName }
+    case "RTRIM": bytes = { Array($0.utf8.reversed().drop { $0 == 0x20 }.reversed()) }
     default: return nil
     }
-    return bytes[0].lexicographicallyPrecedes(bytes[1]) ? -1 : bytes[0] == bytes[1] ? 0 : 1
+    let (one, other) = (bytes(first), bytes(second))
+    return one.lexicographicallyPrecedes(other) ? -1 : one == other ? 0 : 1
   }
-}
-
-extension UInt8 {
-  fileprivate var isCapital: Bool { (0x41...0x5a).contains(self) }
 }
 
 extension Comparable {

@@ -1,4 +1,5 @@
 import CSQLite
+import Larder
 
 extension Database {
   /// Records the changes that a closure makes to some tables, as a changeset.
@@ -17,8 +18,8 @@ extension Database {
   ///
   /// A row that is changed several times occurs once; changes that the closure has undone don't occur. A feed
   /// that follows the connection reports the transaction as an unknown change
-  /// (``CommittedChanges/isFromElsewhere``), since SQLite reports rows either to a session or to a feed.
-  /// Throws `ResultCode.misuse` during another recording, and ``UnsupportedByEngine`` if SQLite was built
+  /// (`CommittedChanges.isFromElsewhere`), since SQLite reports rows either to a session or to a feed.
+  /// Throws `ResultCode.misuse` during another recording, and `UnsupportedByEngine` if SQLite was built
   /// without its session extension, which no other operation on changesets needs.
   public func record(
     _ tables: String..., isPatchset: Bool = false, _ body: (Database) throws -> Void
@@ -31,33 +32,29 @@ extension Database {
   ) throws -> Changeset {
     let library = try SessionExtension.required()
     let handle = try connection.sqlite("record(_:isPatchset:_:)")
-    guard !connection.isRecordingChanges else {
+    guard !connection.isRowHookLent else {
       throw DatabaseError(.misuse, "changes are being recorded already")
     }
     for table in tables where try !tableExists(table) {
       throw DatabaseError(.error, "no such table: \(table)")
     }
     try checkRecordable(tables)
-    connection.isRecordingChanges = true
-    connection.follower?.willRecord()
-    var session: OpaquePointer?
-    defer {
-      if let session { library.delete(session) }
-      connection.isRecordingChanges = false
-      connection.follower?.hasRecorded()
+    return try connection.lendingRowHook {
+      var session: OpaquePointer?
+      defer { if let session { library.delete(session) } }
+      guard library.create(handle, "main", &session) == SQLITE_OK else {
+        throw DatabaseError(.noMemory, "out of memory for a session")
+      }
+      // Statements that were compiled before may empty a table without visiting its rows.
+      connection.authorizer.compileAnew(on: handle)
+      for table in tables.isEmpty ? [nil] : tables.map(Optional.some) {
+        try Self.checkSession(library.attach(session, table))
+      }
+      try body(self)
+      try connection.check()
+      return try Self.collect(
+        from: session, isPatchset ? library.patchset : library.changeset)
     }
-    guard library.create(handle, "main", &session) == SQLITE_OK else {
-      throw DatabaseError(.noMemory, "out of memory for a session")
-    }
-    // Statements that were compiled before may empty a table without visiting its rows.
-    connection.authorizer.compileAnew(on: handle)
-    for table in tables.isEmpty ? [nil] : tables.map(Optional.some) {
-      try Self.checkSession(library.attach(session, table))
-    }
-    try body(self)
-    try connection.check()
-    return try Self.collect(
-      from: session, isPatchset ? library.patchset : library.changeset)
   }
 
   /// Collects a session's changes, and frees the bytes that SQLite has allocated.

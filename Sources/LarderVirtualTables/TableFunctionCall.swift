@@ -1,4 +1,4 @@
-import LarderSQLite
+import Larder
 
 // Calls of table-valued functions in queries.
 
@@ -18,7 +18,7 @@ extension TableFunction {
   where Row: DatabaseValueConvertible {
     var arguments: [SQLFragment] = []
     repeat arguments.append(SQLFragment(value: each argument))
-    return CommonTable(definition: definition(arguments, [.own(of: Row.self)]))
+    return CommonTable(calling: name, arguments, columns: columns)
   }
 
   /// The same for rows of several columns.
@@ -27,9 +27,7 @@ extension TableFunction {
   ) -> CommonTable<repeat each Value> where Row == (repeat each Value) {
     var arguments: [SQLFragment] = []
     repeat arguments.append(SQLFragment(value: each argument))
-    var codings: [ExpressionCoding?] = []
-    repeat codings.append(.own(of: (each Value).self))
-    return CommonTable(definition: definition(arguments, codings))
+    return CommonTable(calling: name, arguments, columns: columns)
   }
 
   /// The same with expressions as arguments, such as columns of the table that the function is joined to:
@@ -44,7 +42,7 @@ extension TableFunction {
   ) -> CommonTable<Row> where Row: DatabaseValueConvertible {
     var arguments: [SQLFragment] = []
     repeat arguments.append((each argument).node)
-    return CommonTable(definition: definition(arguments, [.own(of: Row.self)]))
+    return CommonTable(calling: name, arguments, columns: columns)
   }
 
   /// The same for rows of several columns.
@@ -54,31 +52,17 @@ extension TableFunction {
   ) -> CommonTable<repeat each Value> where Row == (repeat each Value) {
     var arguments: [SQLFragment] = []
     repeat arguments.append((each argument).node)
-    var codings: [ExpressionCoding?] = []
-    repeat codings.append(.own(of: (each Value).self))
-    return CommonTable(definition: definition(arguments, codings))
-  }
-
-  private func definition(
-    _ arguments: [SQLFragment], _ codings: [ExpressionCoding?]
-  ) -> QueryTableDefinition {
-    let list = SQLFragment.list(arguments.map { $0.parenthesized(in: .lowest) })
-    let call: SQLFragment = "\(name: name)(\(list))"
-    return QueryTableDefinition(
-      name: name, source: SQLFragment(.form(.tableFunction, [call], call)), codings: codings,
-      columns: CommonColumns(columns))
+    return CommonTable(calling: name, arguments, columns: columns)
   }
 }
 
 extension Query where From: SingleSource {
-  /// Joins each row with the rows that a table-valued function of its columns returns. See
-  /// ``LarderSQLite/TableFunction``.
+  /// Joins each row with the rows that a table-valued function of its columns returns; see
+  /// ``LarderVirtualTables/TableFunction``.
   public func join<Other: QueryTable>(
     @TableOfEach each rows: (From.QueryFields) -> Other
   ) -> Query<Join2<From, Other>> {
-    joined(.join, scoped(rows).definition) { _ in
-      SQLExpression<Bool>(SQLFragment(text: "TRUE", isNullable: false))
-    }
+    joined(each: scoped(rows).definition)
   }
 }
 

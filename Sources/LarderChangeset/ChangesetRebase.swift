@@ -1,3 +1,5 @@
+import Larder
+
 extension Changeset {
   /// Rebases this changeset, which was recorded here, onto others that were recorded elsewhere at the same
   /// time: returns the changes that remain, given the decisions with which those were applied here.

@@ -1,71 +1,94 @@
 import CSQLite
+import Larder
 
 // Writing to virtual tables; see [The xUpdate Method](https://www.sqlite.org/vtab.html#xupdate).
 
-extension sqlite3_module {
-  /// Adds the methods for writing to tables, and for their transactions.
-  mutating func addWriting() {
-    iVersion = 2
-    xUpdate = { table, count, values, _ in
-      guard let table else { return SQLITE_ERROR }
-      return OpenTable.write(table, UnsafeBufferPointer(start: values, count: Int(count)))
-    }
-    // Tables are told of the beginning by their first change.
-    xBegin = { _ in SQLITE_OK }
-    xSync = { OpenTable.step($0, .prepare) }
-    xCommit = { OpenTable.step($0, .commit) }
-    xRollback = { OpenTable.step($0, .rollback) }
-    xSavepoint = { OpenTable.step($0, .savepoint(Int($1))) }
-    xRelease = { OpenTable.step($0, .release(Int($1))) }
-    xRollbackTo = { OpenTable.step($0, .rollbackTo(Int($1))) }
+/// SQLite's functions for modules of tables that CREATE VIRTUAL TABLE creates.
+enum TableMethods {
+  /// For tables that are only read.
+  nonisolated(unsafe) static let creatable = TableModule.methods { $0.addCreating() }
+  /// For tables that can be written.
+  nonisolated(unsafe) static let writable = TableModule.methods {
+    $0.addCreating()
+    $0.addWriting()
   }
 }
 
-extension OpenTable {
-  fileprivate static func step(
-    _ table: UnsafeMutablePointer<sqlite3_vtab>?, _ step: VirtualTableChanges.Step
+extension sqlite3_module {
+  fileprivate mutating func addCreating() {
+    xCreate = xConnect
+    xDestroy = xDisconnect
+  }
+
+  /// Adds the methods for writing to tables, and for their transactions.
+  fileprivate mutating func addWriting() {
+    iVersion = 2
+    xUpdate = { table, count, values, _ in
+      RequestedTable.of(table) {
+        try $0.write(UnsafeBufferPointer(start: values, count: Int(count)), $1)
+      }
+    }
+    // Tables are told of the beginning by their first change.
+    xBegin = { _ in SQLITE_OK }
+    xSync = { RequestedTable.step($0, .prepare) }
+    xCommit = { RequestedTable.step($0, .commit) }
+    xRollback = { RequestedTable.step($0, .rollback) }
+    xSavepoint = { RequestedTable.step($0, .savepoint(Int($1))) }
+    xRelease = { RequestedTable.step($0, .release(Int($1))) }
+    xRollbackTo = { RequestedTable.step($0, .rollbackTo(Int($1))) }
+  }
+}
+
+extension RequestedTable {
+  fileprivate static func of(
+    _ table: UnsafeMutablePointer<sqlite3_vtab>?,
+    _ body: (RequestedTable, any TableEnvironment) throws -> Void
   ) -> Int32 {
     guard let table else { return SQLITE_ERROR }
-    return of(table) { open in
-      // SQLite reports all steps but the beginning to a table that was created in the same transaction.
-      guard open.hasChanges else { return SQLITE_OK }
-      if step == .commit || step == .rollback { open.hasChanges = false }
-      try open.tell(step)
+    return OpenTable.of(table) { open in
+      guard let requested = open.requests as? RequestedTable else { return SQLITE_ERROR }
+      try body(requested, open.environment)
       return SQLITE_OK
     }
   }
 
-  private func tell(_ step: VirtualTableChanges.Step) throws {
-    guard let transaction = shape.changes?.transaction else { return }
-    try environment.callAlone { try transaction(step) }
+  fileprivate static func step(
+    _ table: UnsafeMutablePointer<sqlite3_vtab>?, _ step: VirtualTableChanges.Step
+  ) -> Int32 {
+    of(table) { table, environment in
+      // SQLite reports all steps but the beginning to a table that was created in the same transaction.
+      guard table.hasChanges else { return }
+      if step == .commit || step == .rollback { table.hasChanges = false }
+      try table.tell(step, environment)
+    }
+  }
+
+  private func tell(
+    _ step: VirtualTableChanges.Step, _ environment: any TableEnvironment
+  ) throws {
+    guard let transaction = changes?.transaction else { return }
+    try environment.whileBlocked { try transaction(step) }
   }
 
   /// Inserts, updates or deletes a row. The values begin with the old row's key, NULL for an insertion.
   /// Unless the row is deleted, a second key follows, which is ignored, and then the values of all columns,
   /// which contain it.
-  fileprivate static func write(
-    _ table: UnsafeMutablePointer<sqlite3_vtab>, _ values: UnsafeBufferPointer<OpaquePointer?>
-  ) -> Int32 {
-    of(table) { open in
-      let format = open.environment.format()
-      let key = try DatabaseValue(column: ColumnReader(value: values.first ?? nil, format: format))
-      var row: [DatabaseValue] = []
-      for (column, value) in zip(open.shape.columns, values.dropFirst(2)) {
-        row.append(try open.shape.converted(value, for: column, format))
-      }
-      if !open.hasChanges {
-        try open.tell(.begin)
-        open.hasChanges = true
-      }
-      let written = row
-      try open.environment.call { try open.shape.write(key, values.count > 1 ? written : nil) }
-      return SQLITE_OK
+  fileprivate func write(
+    _ values: UnsafeBufferPointer<OpaquePointer?>, _ environment: any TableEnvironment
+  ) throws {
+    let format = environment.storageFormat
+    let key = try DatabaseValue(column: ColumnReader(value: values.first ?? nil, format: format))
+    let row = try zip(columns, values.dropFirst(2)).map { column, value in
+      try converted(value, for: column, format)
     }
+    if !hasChanges {
+      try tell(.begin, environment)
+      hasChanges = true
+    }
+    try environment.whileReadingTable { try write(key, values.count > 1 ? row : nil) }
   }
-}
 
-extension TableShape {
-  fileprivate func write(_ key: DatabaseValue, _ row: [DatabaseValue]?) throws {
+  private func write(_ key: DatabaseValue, _ row: [DatabaseValue]?) throws {
     if let row {
       if let primaryKey, row[primaryKey].isNull {
         throw DatabaseError(
@@ -87,7 +110,7 @@ extension TableShape {
   }
 
   /// A value converted as a column of a STRICT table would: without loss. Throws if that isn't possible.
-  fileprivate func converted(
+  private func converted(
     _ value: OpaquePointer?, for column: VirtualColumn, _ format: StorageFormat
   ) throws -> DatabaseValue {
     let given = try DatabaseValue(column: ColumnReader(value: value, format: format))

@@ -1,4 +1,4 @@
-import LarderSQLite
+import Larder
 
 extension Database {
   /// Records a closure's changes of some records' tables, as `record(_:isPatchset:_:)` does for tables by

@@ -1,4 +1,4 @@
-import CSQLite
+import Larder
 
 /// A table as a changeset's header describes it.
 struct RecordedTable {
@@ -69,7 +69,7 @@ enum RecordedValue: Hashable {
 
   var isDefined: Bool { self != .undefined }
 
-  /// The public form of the value; nil if undefined. Throws ``ConversionError`` for text that isn't UTF-8.
+  /// The public form of the value; nil if undefined. Throws `ConversionError` for text that isn't UTF-8.
   var value: DatabaseValue? {
     get throws {
       switch self {
@@ -80,7 +80,7 @@ enum RecordedValue: Hashable {
       case .blob(let bytes): return .blob(Array(bytes))
       case .text(let bytes):
         guard let text = String(validating: bytes, as: UTF8.self) else {
-          throw ConversionError.failure(.malformed, String.self)
+          throw ConversionError(.malformed, String.self)
         }
         return .text(text)
       }
@@ -138,12 +138,39 @@ struct RecordedChange {
 }
 
 extension Changeset.Row {
-  /// Converts a change for callers. Throws ``ConversionError`` for text that isn't UTF-8.
+  /// Converts a change for callers. Throws `ConversionError` for text that isn't UTF-8.
   init(_ change: RecordedChange, of table: RecordedTable) throws {
     operation = change.operation
     self.table = table.name
     primaryKey = table.primaryKey
     old = try change.old.map { try $0.value }
     new = try change.new.map { try $0.value }
+  }
+}
+
+extension PreparedStatement {
+  /// Calls a closure while values are bound.
+  func with<T>(_ values: [RecordedValue], _ body: () throws -> T) throws -> T {
+    defer {
+      reset()
+      arena.releaseCopies()
+    }
+    try bind { arena in
+      for (index, value) in values.enumerated() {
+        try value.bind(
+          to: ParameterBinder(arena: arena, index: Int32(truncatingIfNeeded: index + 1)))
+      }
+    }
+    return try body()
+  }
+
+  /// The first columns of the current row.
+  func row<Value>(_ count: Int, _ read: (ColumnReader) throws -> Value) throws -> [Value] {
+    guard let handle else { throw DatabaseError(.misuse, "the statement is closed", sql: sql) }
+    return try (0..<count).map { index in
+      let index = Int32(truncatingIfNeeded: index)
+      let format = connection.storageFormat
+      return try read(ColumnReader(statement: handle, index: index, format: format))
+    }
   }
 }

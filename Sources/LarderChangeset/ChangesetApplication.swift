@@ -1,4 +1,5 @@
 import CSQLite
+import Larder
 
 extension Changeset {
   /// Applies the changes to a database: all of them, or none.
@@ -24,9 +25,7 @@ extension Changeset {
     to database: Database, onConflict: (Conflict) throws -> Resolution = { _ in .abort }
   ) throws -> Decisions {
     let handle = try database.connection.sqlite("apply(to:onConflict:)")
-    guard !database.connection.restrictions.contains(.writing) else {
-      throw DatabaseError(.readOnly, "a read scope can't write; use inTransaction")
-    }
+    try database.connection.checkWritable()
     // Malformed bytes are found before anything is changed.
     try check()
     return try withoutActuallyEscaping(onConflict) { onConflict in
@@ -163,9 +162,7 @@ private final class ChangesetApplication {
   }
 
   private func decide(_ conflict: Changeset.Conflict) throws -> Changeset.Resolution {
-    database.connection.block(.hook)
-    defer { database.connection.unblock(.hook) }
-    let resolution = try onConflict(conflict)
+    let resolution = try database.connection.whileBlocked { try onConflict(conflict) }
     if resolution == .replace, conflict.found == nil {
       throw DatabaseError(
         .misuse,
@@ -187,29 +184,26 @@ private final class ChangesetApplication {
   /// Calls a closure with foreign key checks deferred, then reports those that are still violated.
   func whileDeferringForeignKeys(on handle: OpaquePointer, _ body: () throws -> Void) throws {
     let connection = database.connection
-    func defers(_ isOn: Bool) throws {
+    let isOn = connection.authorizer.whilePaused {
+      Connection.text("PRAGMA defer_foreign_keys", on: handle) == "1"
+    }
+    func set(_ isNeeded: Bool) throws {
+      if isOn { return }
       let code = connection.authorizer.whilePaused {
-        sqlite3_exec(handle, "PRAGMA defer_foreign_keys = \(isOn ? 1 : 0)", nil, nil, nil)
+        sqlite3_exec(handle, "PRAGMA defer_foreign_keys = \(isNeeded ? 1 : 0)", nil, nil, nil)
       }
       guard code == SQLITE_OK else { throw connection.error(code) }
     }
-    let isOn = connection.authorizer.whilePaused {
-      Connection.text("PRAGMA defer_foreign_keys", on: handle)
-    }
-    guard isOn != "1" else {
-      try body()
-      return try checkForeignKeys(on: handle)
-    }
-    try defers(true)
+    try set(true)
     do {
       try body()
       try checkForeignKeys(on: handle)
     } catch {
       // The original error is thrown, not that of the cleanup.
-      try? defers(false)
+      try? set(false)
       throw error
     }
-    try defers(false)
+    try set(false)
   }
 
   private func checkForeignKeys(on handle: OpaquePointer) throws {

@@ -1,4 +1,5 @@
 import CSQLite
+import Larder
 
 /// Decodes a changeset or patch set, and throws for malformed bytes. No byte is used before it is checked.
 ///

@@ -1,3 +1,5 @@
+import Larder
+
 /// Closures that make the changes of statements that write to a ``VirtualTable``.
 ///
 /// ```swift
@@ -12,7 +14,7 @@
 ///
 /// Each closure is called for one row, when the statement comes to it, on the thread that runs the statement.
 /// It may query the database. Its errors become the statement's, as for ``TableFunction``; for an existing
-/// key, throw a ``DatabaseError`` with `ResultCode.constraint`. `OR REPLACE` and `OR IGNORE` have no effect.
+/// key, throw a `DatabaseError` with `ResultCode.constraint`. `OR REPLACE` and `OR IGNORE` have no effect.
 /// Statements whose closure is missing throw `ResultCode.readOnly`.
 ///
 /// **SQLite can't roll back what the closures have done**: neither with a transaction or savepoint, nor for a

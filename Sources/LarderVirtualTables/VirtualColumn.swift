@@ -1,3 +1,5 @@
+import Larder
+
 /// A column of a ``VirtualTable``: its name, its type, and the ways in which rows can be asked for by it.
 ///
 /// ```swift
@@ -49,6 +51,19 @@ public struct VirtualColumn: Sendable, ExpressibleByStringLiteral {
 }
 
 extension VirtualColumn {
+  /// Throws `ResultCode.misuse` for a column that no table can have.
+  func check() throws {
+    guard type != .null else {
+      throw DatabaseError(.misuse, "column \(name) can't be of type NULL")
+    }
+    guard type != nil || !access.contains(.range) else {
+      throw DatabaseError(.misuse, "column \(name) needs a type for ranges of its values")
+    }
+    guard collation?.utf8.contains(0) != true, collation != "" else {
+      throw DatabaseError(.misuse, "a collation's name can't be empty or contain a NUL")
+    }
+  }
+
   /// Whether the column may contain texts, so that a collation matters.
   var hasTexts: Bool { type == nil || type == .text }
 

@@ -1,4 +1,5 @@
 import CSQLite
+import Larder
 
 /// The requests of one scan: a single one, or one for each value of a list.
 struct TableScan {
@@ -28,7 +29,20 @@ struct TableScan {
       case .limit: limit = sqlite3_value_int64(value)
       case .offset: offset = max(0, sqlite3_value_int64(value))
       case .among: try take(value, listedBy: use, columns[use.column], format)
-      default: take(value, use, columns[use.column], format)
+      case .equal:
+        let column = columns[use.column]
+        take(RequestedValue(equalTo: value, column, isLiteral: use.isLiteral, format)) {
+          request, value, _ in request.equals[column.name] = value
+        }
+      case .bound(let isLower, let isIncluded):
+        let column = columns[use.column]
+        let found = RequestedValue(
+          bound: value, isLower: isLower, isIncluded: isIncluded, column, isLiteral: use.isLiteral,
+          format)
+        take(found) {
+          let end = isLower ? \VirtualTableRequest.Range.lower : \.upper
+          $0.ranges[column.name, default: .init()][keyPath: end] = .init(value: $1, isIncluded: $2)
+        }
       }
     }
     if let limit, limit >= 0 {
@@ -38,24 +52,12 @@ struct TableScan {
   }
 
   private mutating func take(
-    _ value: OpaquePointer, _ use: TablePlan.Use, _ column: VirtualColumn, _ format: StorageFormat
+    _ found: RequestedValue, _ add: (inout VirtualTableRequest, DatabaseValue, Bool) -> Void
   ) {
-    let isLower = use.kind == .above || use.kind == .from
-    let found =
-      use.kind == .equal
-      ? RequestedValue(equalTo: value, column, isLiteral: use.isLiteral, format)
-      : RequestedValue(
-        bound: value, isLower: isLower, isIncluded: use.kind == .from || use.kind == .upTo, column,
-        isLiteral: use.isLiteral, format)
     switch found {
     case .none: isEmpty = true
     case .any: break
-    case .value(let value, _) where use.kind == .equal: request.equals[column.name] = value
-    case .value(let value, let isIncluded):
-      let bound = VirtualTableRequest.Bound(value: value, isIncluded: isIncluded)
-      let end: WritableKeyPath<VirtualTableRequest.Range, VirtualTableRequest.Bound?> =
-        isLower ? \.lower : \.upper
-      request.ranges[column.name, default: .init()][keyPath: end] = bound
+    case .value(let value, let isIncluded): add(&request, value, isIncluded)
     }
   }
 

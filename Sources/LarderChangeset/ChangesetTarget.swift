@@ -1,4 +1,4 @@
-import CSQLite
+import Larder
 
 /// A table to which changes are applied, with its compiled statements. They are ordinary statements of the
 /// connection, so that its followers are told of the changes.
@@ -9,14 +9,16 @@ final class ChangesetTarget {
   private let columns: [String]
   /// Whether this is `sqlite_stat1`, the result of ANALYZE, which has no key that SQLite enforces.
   private let isStatistics: Bool
-  private var insertion: PreparedStatement?
-  private var deletion: PreparedStatement?
-  private var search: PreparedStatement?
-  /// UPDATE statements by the columns that they set and compare.
-  private var updates: [[UInt8]: PreparedStatement] = [:]
+  private var statements: [Kind: PreparedStatement] = [:]
 
-  /// How many UPDATE statements stay compiled.
-  private static let largestUpdateCount = 64
+  private enum Kind: Hashable {
+    case insertion, deletion, search
+    /// By the columns that are set (1) and compared (2).
+    case update([UInt8])
+  }
+
+  /// How many statements stay compiled.
+  private static let largestCount = 64
   private static let statistics = "sqlite_stat1"
 
   /// Finds the main database's table of the same name; nil if there is none. Throws `ResultCode.schema` if it
@@ -58,18 +60,18 @@ final class ChangesetTarget {
   /// Inserts a row. Returns false if it violates a constraint.
   func insert(_ row: [RecordedValue]) throws -> Bool {
     if isStatistics, try find(row) != nil { return false }
-    return try run(try insertStatement(), adapted(row)) != nil
+    return try whereAllowed { try execute(insertStatement(), adapted(row)) } != nil
   }
 
   /// Deletes the row with a record's key; if `comparing`, only while all of its values match. Returns the
   /// number of deleted rows, or nil if a constraint is violated.
   func delete(_ row: [RecordedValue], comparing: Bool) throws -> Int? {
-    try run(try deleteStatement(), deletionValues(row, comparing))
+    try whereAllowed { try execute(deleteStatement(), deletionValues(row, comparing)) }
   }
 
   /// Deletes the row with a record's key. Throws if a constraint is violated.
   func remove(_ row: [RecordedValue]) throws {
-    _ = try execute(try deleteStatement(), deletionValues(row, false))
+    _ = try execute(deleteStatement(), deletionValues(row, false))
   }
 
   private func deletionValues(_ row: [RecordedValue], _ comparing: Bool) -> [RecordedValue] {
@@ -83,24 +85,19 @@ final class ChangesetTarget {
     let (old, new) = (adapted(change.old), adapted(change.new))
     let set = columns.indices.filter { isSet($0, by: change) }.map { new[$0] }
     let compared = columns.indices.filter { isCompared($0, by: change, comparing) }.map { old[$0] }
-    return try run(try updateStatement(change, comparing), set + compared)
+    return try whereAllowed { try execute(updateStatement(change, comparing), set + compared) }
   }
 
   /// The stored row with a record's key, cut to the changeset's columns; nil if there is none.
   func find(_ record: [RecordedValue]) throws -> [DatabaseValue]? {
     let statement = try searchStatement()
-    defer { finish(statement) }
-    try bind(table.key(of: adapted(record)), to: statement)
-    try statement.begin()
-    guard try statement.step(), let handle = statement.handle else { return nil }
-    var row = try columns.indices.map { index in
-      try DatabaseValue(
-        column: ColumnReader(
-          statement: handle, index: Int32(truncatingIfNeeded: index),
-          format: database.connection.storageFormat))
+    return try statement.with(table.key(of: adapted(record))) {
+      try statement.begin()
+      guard try statement.step() else { return nil }
+      var row = try statement.row(columns.count) { try DatabaseValue(column: $0) }
+      if isStatistics, row[1] == .null { row[1] = .blob([]) }
+      return row
     }
-    if isStatistics, row[1] == .null { row[1] = .blob([]) }
-    return row
   }
 
   // MARK: Statements
@@ -116,35 +113,30 @@ final class ChangesetTarget {
   private var name: String { "main.\(table.name.quotedIdentifier)" }
 
   private func insertStatement() throws -> PreparedStatement {
-    if let insertion { return insertion }
-    let values = columns.map { _ in "?" }.joined(separator: ", ")
-    let statement = try prepare(
-      "INSERT INTO \(name) (\(columns.joined(separator: ", "))) VALUES (\(values))")
-    insertion = statement
-    return statement
+    try statement(.insertion) {
+      let values = columns.map { _ in "?" }.joined(separator: ", ")
+      return "INSERT INTO \(name) (\(columns.joined(separator: ", "))) VALUES (\(values))"
+    }
   }
 
   private func deleteStatement() throws -> PreparedStatement {
-    if let deletion { return deletion }
-    // The statistics' index column may be NULL.
-    let isKey = table.primaryKey.map { "\(columns[$0]) \(isStatistics ? "IS" : "=") ?\($0 + 1)" }
-    let others = columns.indices.filter { !table.isKey($0) }.map { "\(columns[$0]) IS ?\($0 + 1)" }
-    var text = "DELETE FROM \(name) WHERE \(isKey.joined(separator: " AND "))"
-    if !others.isEmpty {
-      text += " AND (?\(columns.count + 1) OR \(others.joined(separator: " AND ")))"
+    try statement(.deletion) {
+      // The statistics' index column may be NULL.
+      let equals = isStatistics ? "IS" : "="
+      let isKey = table.primaryKey.map { "\(columns[$0]) \(equals) ?\($0 + 1)" }
+      let others = columns.indices.filter { !table.isKey($0) }
+        .map { "\(columns[$0]) IS ?\($0 + 1)" }
+      let text = "DELETE FROM \(name) WHERE \(isKey.joined(separator: " AND "))"
+      return others.isEmpty
+        ? text : text + " AND (?\(columns.count + 1) OR \(others.joined(separator: " AND ")))"
     }
-    let statement = try prepare(text)
-    deletion = statement
-    return statement
   }
 
   private func searchStatement() throws -> PreparedStatement {
-    if let search { return search }
-    let isKey = table.primaryKey.map { "\(columns[$0]) IS ?" }.joined(separator: " AND ")
-    let statement = try prepare(
-      "SELECT \(columns.joined(separator: ", ")) FROM \(name) WHERE \(isKey)")
-    search = statement
-    return statement
+    try statement(.search) {
+      let isKey = table.primaryKey.map { "\(columns[$0]) IS ?" }.joined(separator: " AND ")
+      return "SELECT \(columns.joined(separator: ", ")) FROM \(name) WHERE \(isKey)"
+    }
   }
 
   private func updateStatement(
@@ -153,26 +145,27 @@ final class ChangesetTarget {
     let mask = columns.indices.map { index -> UInt8 in
       (isSet(index, by: change) ? 1 : 0) | (isCompared(index, by: change, comparing) ? 2 : 0)
     }
-    if let statement = updates[mask] { return statement }
-    let set = columns.indices.filter { mask[$0] & 1 != 0 }.map { "\(columns[$0]) = ?" }
-    let compared = columns.indices.filter { mask[$0] & 2 != 0 }.map { "\(columns[$0]) IS ?" }
-    let statement = try prepare(
-      "UPDATE \(name) SET \(set.joined(separator: ", ")) WHERE \(compared.joined(separator: " AND "))"
-    )
-    if updates.count >= Self.largestUpdateCount { updates.removeAll() }
-    updates[mask] = statement
+    return try statement(.update(mask)) {
+      let set = columns.indices.filter { mask[$0] & 1 != 0 }.map { "\(columns[$0]) = ?" }
+      let compared = columns.indices.filter { mask[$0] & 2 != 0 }.map { "\(columns[$0]) IS ?" }
+      return "UPDATE \(name) SET \(set.joined(separator: ", "))"
+        + " WHERE \(compared.joined(separator: " AND "))"
+    }
+  }
+
+  private func statement(_ kind: Kind, _ sql: () -> String) throws -> PreparedStatement {
+    if let statement = statements[kind] { return statement }
+    let statement = try database.connection.prepare(sql(), isPersistent: true)
+    if statements.count >= Self.largestCount { statements.removeAll() }
+    statements[kind] = statement
     return statement
   }
 
-  private func prepare(_ sql: String) throws -> PreparedStatement {
-    try database.connection.prepare(sql, isPersistent: true)
-  }
-
-  /// Runs a statement and returns the number of changed rows; nil if a constraint is violated and the
-  /// transaction is still open.
-  private func run(_ statement: PreparedStatement, _ values: [RecordedValue]) throws -> Int? {
+  /// The number of rows that a closure changes; nil if that violates a constraint and the transaction is
+  /// still open.
+  private func whereAllowed(_ body: () throws -> Int) throws -> Int? {
     do {
-      return try execute(statement, values)
+      return try body()
     } catch let error as DatabaseError
       where error.code == .constraint && database.connection.hasTransaction
     {
@@ -181,9 +174,7 @@ final class ChangesetTarget {
   }
 
   private func execute(_ statement: PreparedStatement, _ values: [RecordedValue]) throws -> Int {
-    defer { finish(statement) }
-    try bind(values, to: statement)
-    return try statement.run()
+    try statement.with(values) { try statement.run() }
   }
 
   /// Maps an empty blob back to NULL in the statistics' index column. A table without an index has NULL
@@ -193,19 +184,5 @@ final class ChangesetTarget {
     var record = record
     record[1] = .null
     return record
-  }
-
-  private func bind(_ values: [RecordedValue], to statement: PreparedStatement) throws {
-    try statement.bind { arena in
-      for (index, value) in values.enumerated() {
-        try value.bind(
-          to: ParameterBinder(arena: arena, index: Int32(truncatingIfNeeded: index + 1)))
-      }
-    }
-  }
-
-  private func finish(_ statement: PreparedStatement) {
-    statement.reset()
-    statement.arena.releaseCopies()
   }
 }

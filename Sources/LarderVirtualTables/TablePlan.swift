@@ -1,4 +1,5 @@
 import CSQLite
+import Larder
 
 /// A plan for a scan of a table: which of the statement's constraints the table is told of, and the order of
 /// the rows. See [xBestIndex](https://www.sqlite.org/vtab.html#xbestindex).
@@ -6,7 +7,9 @@ struct TablePlan: Hashable {
   /// The role of one value that a scan is given.
   struct Use: Hashable {
     enum Kind: Hashable {
-      case equal, above, from, below, upTo
+      case equal
+      /// One end of a range.
+      case bound(isLower: Bool, isIncluded: Bool)
       /// A list of values, one of which the column has to have.
       case among
       case limit, offset
@@ -85,10 +88,10 @@ struct TablePlan: Hashable {
     let kind: Use.Kind
     switch Int32(constraint.op) {
     case SQLITE_INDEX_CONSTRAINT_EQ: kind = .equal
-    case SQLITE_INDEX_CONSTRAINT_GT: kind = .above
-    case SQLITE_INDEX_CONSTRAINT_GE: kind = .from
-    case SQLITE_INDEX_CONSTRAINT_LT: kind = .below
-    case SQLITE_INDEX_CONSTRAINT_LE: kind = .upTo
+    case SQLITE_INDEX_CONSTRAINT_GT: kind = .bound(isLower: true, isIncluded: false)
+    case SQLITE_INDEX_CONSTRAINT_GE: kind = .bound(isLower: true, isIncluded: true)
+    case SQLITE_INDEX_CONSTRAINT_LT: kind = .bound(isLower: false, isIncluded: false)
+    case SQLITE_INDEX_CONSTRAINT_LE: kind = .bound(isLower: false, isIncluded: true)
     default: return nil
     }
     let collation = collation(index, info)
@@ -135,8 +138,7 @@ extension TablePlan.Use {
     guard column == other.column else { return false }
     return switch (kind, other.kind) {
     case (.equal, .equal): true
-    case (.above, .above), (.above, .from), (.from, .above), (.from, .from): true
-    case (.below, .below), (.below, .upTo), (.upTo, .below), (.upTo, .upTo): true
+    case (.bound(let isLower, _), .bound(let isOtherLower, _)): isLower == isOtherLower
     default: false
     }
   }

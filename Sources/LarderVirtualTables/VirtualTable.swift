@@ -1,3 +1,5 @@
+import Larder
+
 // Custom virtual tables, created by CREATE VIRTUAL TABLE.
 
 /// A table whose rows are read from outside the database, such as from a file or another service.
@@ -11,7 +13,7 @@
 /// }
 /// ```
 ///
-/// Created by a module: see ``Database/createModule(_:directOnly:isWritable:_:)`` and
+/// Created by a module: see `Database.createModule` and
 /// [The Virtual Table Mechanism](https://www.sqlite.org/vtab.html).
 public struct VirtualTable: Sendable {
   let columns: [VirtualColumn]
@@ -69,6 +71,9 @@ public struct VirtualTable: Sendable {
     }
   }
 
+  /// The index of the primary key's column; nil if there is none.
+  var keyIndex: Int? { columns.firstIndex { $0.name == primaryKey } }
+
   /// The shape of the table. Throws `ResultCode.misuse` for a key that isn't a column, and for changes that
   /// can't be made.
   func shape(_ name: String, isDirectOnly: Bool, isWritable: Bool) throws -> TableShape {
@@ -85,10 +90,22 @@ public struct VirtualTable: Sendable {
       }
     }
     let shape = TableShape(
-      name, columns: columns, primaryKey: columns.firstIndex { $0.name == primaryKey },
-      isDirectOnly: isDirectOnly, changes: changes, rows: .request(rows))
+      name, columns: columns.map(\.name), declaration: declaration, isDirectOnly: isDirectOnly,
+      rows: .request { RequestedTable(name, self) })
     try shape.check()
+    for column in columns { try column.check() }
     return shape
+  }
+
+  /// The declaration for SQLite. With a primary key, rows have no row ids.
+  private var declaration: String {
+    let keyIndex = keyIndex
+    var list = columns.enumerated().map { index, column in
+      column.declaration + (index == keyIndex ? " NOT NULL" : "")
+    }
+    if let primaryKey { list.append("PRIMARY KEY (\(primaryKey.quotedIdentifier))") }
+    return "CREATE TABLE larder (\(list.joined(separator: ", ")))"
+      + (primaryKey == nil ? "" : " WITHOUT ROWID")
   }
 }
 
@@ -111,18 +128,20 @@ extension Database {
   /// - `directOnly`: whether tables have to be temporary (`CREATE VIRTUAL TABLE temp.name …`) and are barred
   ///   from views and triggers. Otherwise the file keeps their definitions, and whoever wrote the file
   ///   chooses the closure's arguments: it mustn't trust them.
-  /// - `isWritable`: whether tables may have ``VirtualTableChanges``. Statements that write are refused when
-  ///   they are compiled if this is false, and otherwise, for a table without changes, when they come to a
-  ///   row.
+  /// - `isWritable`: whether tables may have ``LarderVirtualTables/VirtualTableChanges``. Statements that
+  ///   write are refused when they are compiled if this is false, and otherwise, for a table without
+  ///   changes, when they come to a row.
   ///
   /// Registering a module again replaces it, for tables that are opened from then on;
-  /// ``removeFunction(_:argumentCount:)`` removes it. Throws `ResultCode.misuse` for a name that is empty,
+  /// `removeFunction(_:argumentCount:)` removes it. Throws `ResultCode.misuse` for a name that is empty,
   /// too long, contains NUL or is that of a module of SQLite.
   public func createModule(
     _ name: String, directOnly: Bool = true, isWritable: Bool = false,
     _ body: @escaping @Sendable (_ arguments: [String]) throws -> VirtualTable
   ) throws {
-    try connection.registerTables(name, isWritable ? .writable : .creatable) {
+    try connection.registerTables(
+      name, isWritable ? TableMethods.writable : TableMethods.creatable
+    ) {
       table, database, arguments in
       guard !directOnly || database == "temp" else {
         throw DatabaseError(

@@ -1,4 +1,5 @@
 import CSQLite
+import Larder
 
 /// The value that a column is compared with, converted to the column's type.
 ///
