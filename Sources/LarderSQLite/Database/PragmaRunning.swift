@@ -101,11 +101,7 @@ extension Connection {
 
   /// The first column of the first row of a statement that is known to have no effect.
   package static func text(_ sql: String, on handle: OpaquePointer) -> String? {
-    var statement: OpaquePointer?
-    defer { sqlite3_finalize(statement) }
-    guard sqlite3_prepare_v2(handle, sql, -1, &statement, nil) == SQLITE_OK,
-      sqlite3_step(statement) == SQLITE_ROW
-    else { return nil }
-    return sqlite3_column_text(statement, 0).map { String(cString: $0) }
+    let statement = OwnStatement(sql, on: handle)
+    return statement.next() ? statement[0] : nil
   }
 }
