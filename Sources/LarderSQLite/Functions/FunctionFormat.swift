@@ -12,8 +12,8 @@ struct FunctionFormat {
   }
 
   func arguments(of call: FunctionCall) throws -> [DatabaseValue] {
-    try call.arguments.map {
-      try DatabaseValue(column: ColumnReader(value: $0.value, format: storage))
+    try (0..<call.count).map {
+      try DatabaseValue(column: ColumnReader(value: call[$0].value, format: storage))
     }
   }
 
