@@ -62,9 +62,7 @@ struct FunctionEntry {
     object = Scalar(answer)
   }
 
-  init(
-    _ name: String, _ argumentCount: Int32, flags: Int32 = ownFlags, aggregate: Aggregate
-  ) {
+  init(_ name: String, _ argumentCount: Int32, flags: Int32 = ownFlags, aggregate: Aggregate) {
     self.init(name, argumentCount, flags: flags)
     object = aggregate
   }

@@ -39,9 +39,7 @@ enum HarmlessFunctions {
       !(isOlder && name.hasPrefix("->")) && !(keepsGuards && name == "json_patch")
     }
     return known.map { name, count in
-      FunctionEntry(name, count, flags: FunctionEntry.harmlessFlags) {
-        functions.answer($0, name)
-      }
+      FunctionEntry(name, count, flags: FunctionEntry.harmlessFlags) { functions.answer($0, name) }
     }
       + groups.map { name, count in
         let group = JSONGroups(isArray: name == "json_group_array", functions)

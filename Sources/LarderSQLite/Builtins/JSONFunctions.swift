@@ -171,9 +171,7 @@ struct JSONCall {
       let isInsertion = text != nil && call[argument].text?.first == JSONChange.insertion
       let old = text ?? Array("null".utf8)
       let new = try JSONPlan.with(call, hasKind: false, argument: argument) { plan in
-        try JSONScanner.scanning(old) {
-          try JSONChange($0, plan.steps, value).text(isInsertion)
-        }
+        try JSONScanner.scanning(old) { try JSONChange($0, plan.steps, value).text(isInsertion) }
       }
       // Removing something from NULL leaves NULL.
       if let new { text = new } else if !isRemoval { text = old }

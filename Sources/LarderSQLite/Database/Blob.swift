@@ -117,9 +117,7 @@ public final class Blob {
     try check()
     guard let pointer = handle.pointer else { return }
     let connection = database.connection
-    connection.callDepth += 1
-    let code = body(pointer)
-    connection.callDepth -= 1
+    let code = connection.whileCalling { body(pointer) }
     guard code != SQLITE_OK else { return }
     throw connection.error(code) {
       code & 0xff == SQLITE_ABORT ? "the row has changed or was deleted: open the blob again" : nil
@@ -185,11 +183,11 @@ extension Database {
     // SQLite doesn't report what a blob reads, so the recorder is told of an unknown read.
     connection.recorder?.willRun(nil, writes: false)
     var pointer: OpaquePointer?
-    connection.callDepth += 1
-    let code = connection.authorizer.whilePaused {
-      sqlite3_blob_open(handle, database, table, column, row, isWritable ? 1 : 0, &pointer)
+    let code = connection.whileCalling {
+      connection.authorizer.whilePaused {
+        sqlite3_blob_open(handle, database, table, column, row, isWritable ? 1 : 0, &pointer)
+      }
     }
-    connection.callDepth -= 1
     guard code == SQLITE_OK, let pointer else { throw connection.error(code) }
     let place = BlobHandle.Place(table: table, column: column, row: row, isWritable: isWritable)
     return Blob(self, BlobHandle(pointer, place), isWritable: isWritable)

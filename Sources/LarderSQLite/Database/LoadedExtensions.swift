@@ -34,9 +34,9 @@ extension Database {
     larder_db_config(handle, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 1)
     defer { larder_db_config(handle, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0) }
     var message: UnsafeMutablePointer<CChar>?
-    connection.callDepth += 1
-    let code = sqlite3_load_extension(handle, wanted.path, wanted.entryPoint, &message)
-    connection.callDepth -= 1
+    let code = connection.whileCalling {
+      sqlite3_load_extension(handle, wanted.path, wanted.entryPoint, &message)
+    }
     defer { sqlite3_free(message) }
     guard code != SQLITE_OK else { return }
     let reason = message.map { String(cString: $0) } ?? String(cString: sqlite3_errstr(code))

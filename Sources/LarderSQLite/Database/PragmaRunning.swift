@@ -32,18 +32,18 @@ extension Connection {
         busyHandler.timeout = .milliseconds(max(0, pragma.number))
       }
       let milliseconds = Int(min(busyHandler.timeout / .milliseconds(1), 9e15))
-      return try compile("SELECT \(milliseconds) AS timeout", sql)
+      return try compile(SQLText("SELECT \(milliseconds) AS timeout"), sql)
     case "wal_autocheckpoint":
       if pragma.acts {
         sqlite3_finalize(try compile(pragma.blanked, sql))
         settingsToRestore?.keep(\.autocheckpoint, autocheckpoint)
         autocheckpoint = max(0, pragma.number)
       }
-      return try compile("SELECT \(autocheckpoint) AS wal_autocheckpoint", sql)
+      return try compile(SQLText("SELECT \(autocheckpoint) AS wal_autocheckpoint"), sql)
     case "wal_checkpoint":
       // Compiling the PRAGMA itself asks the authorizer.
-      sqlite3_finalize(try compile(sql, sql))
-      return try compile(try report(of: pragma), sql)
+      sqlite3_finalize(try compile(SQLText(sql), sql))
+      return try compile(SQLText(report(of: pragma)), sql)
     case "foreign_keys" where sqlite3_get_autocommit(handle) == 0:
       throw DatabaseError(
         .misuse,
@@ -61,13 +61,9 @@ extension Connection {
       if pragma.isSetting, let settings = settingsToRestore {
         settings.keep(pragma) { Self.value(of: pragma, on: handle) }
       }
-      return try compile(try SQLText(sql), sql)
+      return try compile(SQLText(sql), sql)
     }
   }
-
-  private func compile(
-    _ text: String, _ sql: String
-  ) throws -> OpaquePointer { try compile(try SQLText(text), sql) }
 
   private func compile(_ text: SQLText, _ sql: String) throws -> OpaquePointer {
     let (code, statement, _) = try compileFirst(of: text)
@@ -105,11 +101,7 @@ extension Connection {
 
   /// The first column of the first row of a statement that is known to have no effect.
   package static func text(_ sql: String, on handle: OpaquePointer) -> String? {
-    var statement: OpaquePointer?
-    defer { sqlite3_finalize(statement) }
-    guard sqlite3_prepare_v2(handle, sql, -1, &statement, nil) == SQLITE_OK,
-      sqlite3_step(statement) == SQLITE_ROW
-    else { return nil }
-    return sqlite3_column_text(statement, 0).map { String(cString: $0) }
+    let statement = OwnStatement(sql, on: handle)
+    return statement.next() ? statement[0] : nil
   }
 }

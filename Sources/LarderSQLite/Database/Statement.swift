@@ -164,10 +164,8 @@ extension Statement: ColumnAccess {
   /// The columns' names in order, as of the last step; empty when the statement is closed.
   public var columnNames: [String] {
     guard prepared.isOpen, prepared.connection.isAccessible else { return [] }
-    return currentNames.names
+    return current.columnNames.names
   }
-
-  private var currentNames: ColumnNames { current.columnNames }
 
   /// The statement; before its first step, a fresh one: SQLite notices altered tables only in that step.
   var current: PreparedStatement {
@@ -180,7 +178,7 @@ extension Statement: ColumnAccess {
   /// The position of a column by its name, in any case. Throws as ``ColumnAccess`` says.
   public func columnIndex(named name: String) throws -> Int {
     try check()
-    return try currentNames.index(of: name, sql: sql)
+    return try current.columnNames.index(of: name, sql: sql)
   }
 
   /// A reader of a column of the current row. Throws as ``ColumnAccess`` says.

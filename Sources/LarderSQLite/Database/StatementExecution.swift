@@ -115,9 +115,7 @@ extension Database {
     }
   }
 
-  private func take(
-    _ bytes: LentBytes, isCacheable: Bool
-  ) throws -> PreparedStatement {
+  private func take(_ bytes: LentBytes, isCacheable: Bool) throws -> PreparedStatement {
     guard isCacheable else { return try compileUncached(String(decoding: bytes, as: UTF8.self)) }
     if let known = cache.takeLast(where: { $0.hasBytes(bytes) }) { return known }
     return try find(bytes, String(decoding: bytes, as: UTF8.self))

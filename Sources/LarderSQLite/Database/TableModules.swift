@@ -48,7 +48,7 @@ extension Connection: TableEnvironment {
     guard !name.isEmpty, !name.utf8.contains(0), name.utf8.count <= 255 else {
       throw DatabaseError(.misuse, "a table's name needs 1 to 255 bytes, and none may be NUL")
     }
-    if !hooks.tables.contains(folded), try isModule(name) {
+    if !hooks.tables.contains(folded), isModule(name) {
       throw DatabaseError(.misuse, "SQLite itself has a module \(name): choose another name")
     }
     // The replaced module is destroyed in this call, which may run any code.
@@ -75,22 +75,15 @@ extension Connection: TableEnvironment {
   /// when the next statement is compiled.
   private func forgetTables(on handle: OpaquePointer) {
     authorizer.compileAnew(on: handle)
-    var statement: OpaquePointer?
-    sqlite3_prepare_v2(handle, "--", -1, &statement, nil)
-    sqlite3_finalize(statement)
+    _ = OwnStatement("--", on: handle)
   }
 
-  private func isModule(_ name: String) throws -> Bool {
-    guard let handle else { return false }
+  private func isModule(_ name: String) -> Bool {
     let folded = name.lowercased()
     if folded.hasPrefix("sqlite_") || folded.hasPrefix("pragma_") { return true }
     // Newer libraries register some of their modules when a statement first names them.
-    var statement: OpaquePointer?
-    let select = "SELECT 1 FROM \(name.quotedIdentifier)"
-    let literal = try DatabaseValue.text(name).literal
-    untracked { _ = sqlite3_prepare_v2(handle, select, -1, &statement, nil) }
-    sqlite3_finalize(statement)
-    let sql = "SELECT 1 FROM pragma_module_list WHERE name = \(literal) COLLATE NOCASE"
-    return untracked { Connection.text(sql, on: handle) != nil }
+    _ = untracked { OwnStatement("SELECT 1 FROM \(name.quotedIdentifier)", on: handle) }
+    let sql = "SELECT 1 FROM pragma_module_list WHERE name = ?1 COLLATE NOCASE"
+    return untracked { OwnStatement(sql, [name], on: handle).next() }
   }
 }

@@ -47,7 +47,6 @@ public struct ConstraintViolation: Hashable, Sendable {
   ///   `a.b.c` alone doesn't tell where the table's name ends.
   init?(code: ResultCode, message: String, exists: (_ table: String, _ column: String) -> Bool) {
     guard let kind = Kind(code) else { return nil }
-    self.kind = kind
     var table: String?
     var columns: [String] = []
     var name: String?
@@ -62,9 +61,7 @@ public struct ConstraintViolation: Hashable, Sendable {
       }
     case .foreignKey, .trigger, .other: break
     }
-    self.table = table
-    self.columns = columns
-    self.name = name
+    self.init(kind: kind, table: table, columns: columns, name: name)
   }
 
   private static let longestDetail = 4_000

@@ -11,10 +11,10 @@ import CSQLite
 enum MarkFunctions {
   static func install(with fts5: FTS5) throws {
     try fts5.register("larder_highlight") { api, match, context, count, values in
-      MarkCall(api, match, context, values, count)?.answer(count == 3) { $0.highlighted() }
+      MarkCall(api, match, FunctionCall(context, count, values))?.answer(3) { $0.highlighted() }
     }
     try fts5.register("larder_snippet") { api, match, context, count, values in
-      MarkCall(api, match, context, values, count)?.answer(count == 5) { $0.snippet() }
+      MarkCall(api, match, FunctionCall(context, count, values))?.answer(5) { $0.snippet() }
     }
   }
 }
@@ -33,30 +33,28 @@ private struct MarkCall {
 
   private let api: Fts5ExtensionApi
   private let match: OpaquePointer
-  private let context: OpaquePointer
-  private let values: UnsafeMutablePointer<OpaquePointer?>
-  private var text = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
+  private let call: FunctionCall
+  private var text = LentBytes.none
   /// The range of each term in the text.
   private var terms: [Range<Int>] = []
   private var instances: [Instance] = []
 
   init?(
-    _ api: UnsafePointer<Fts5ExtensionApi>?, _ match: OpaquePointer?, _ context: OpaquePointer?,
-    _ values: UnsafeMutablePointer<OpaquePointer?>?, _ count: Int32
+    _ api: UnsafePointer<Fts5ExtensionApi>?, _ match: OpaquePointer?, _ call: FunctionCall
   ) {
-    guard let api, let match, let context, let values, count > 0 else { return nil }
-    (self.api, self.match, self.context, self.values) = (api.pointee, match, context, values)
+    guard let api, let match, call.count > 0 else { return nil }
+    (self.api, self.match, self.call) = (api.pointee, match, call)
   }
 
-  /// Passes the result or the error to SQLite. `isRight` says whether the number of arguments is valid.
-  func answer(_ isRight: Bool, _ result: (MarkCall) -> [UInt8]) {
-    guard isRight else { return sqlite3_result_error_code(context, SQLITE_MISUSE) }
-    var call = self
+  /// Passes the result or the error to SQLite. `count` is the number of arguments, the column included.
+  func answer(_ count: Int, _ result: (MarkCall) -> [UInt8]) {
+    guard call.count == count else { return call.fail(.misuse) }
+    var read = self
     do {
-      try call.read(column: sqlite3_value_int(values[0]))
-      result(call).withUnsafeBytes { larder_result_text(context, $0.baseAddress, UInt64($0.count)) }
+      try read.read(column: Int32(truncatingIfNeeded: call[0].integer))
+      call.setResult(text: result(read))
     } catch {
-      sqlite3_result_error_code(context, (error as? Failure)?.code ?? SQLITE_ERROR)
+      call.fail(ResultCode(rawValue: (error as? Failure)?.code ?? SQLITE_ERROR))
     }
   }
 
@@ -69,7 +67,7 @@ private struct MarkCall {
     var count: Int32 = 0
     try check(api.xColumnText?(match, column, &start, &count))
     guard let start, count > 0 else { return }
-    text = UnsafeBufferPointer(
+    text = LentBytes(
       start: UnsafeRawPointer(start).assumingMemoryBound(to: UInt8.self), count: Int(count))
     var terms: [Range<Int>] = []
     try withUnsafeMutablePointer(to: &terms) { terms in
@@ -99,16 +97,11 @@ private struct MarkCall {
     instances.sort { $0.terms.lowerBound < $1.terms.lowerBound }
   }
 
-  private func argument(_ index: Int) -> UnsafeBufferPointer<UInt8> {
-    UnsafeBufferPointer(
-      start: sqlite3_value_text(values[index]), count: Int(sqlite3_value_bytes(values[index])))
-  }
-
   func highlighted() -> [UInt8] { marked(text.indices) }
 
   /// A part of the text with the found phrases marked. Overlapping phrases are marked as one.
   private func marked(_ part: Range<Int>) -> [UInt8] {
-    let (start, end) = (argument(1), argument(2))
+    let (start, end) = (call[1].text ?? .none, call[2].text ?? .none)
     var result: [UInt8] = []
     var (done, open) = (part.lowerBound, Range(uncheckedBounds: (part.lowerBound, part.lowerBound)))
     func close() {
@@ -133,13 +126,13 @@ private struct MarkCall {
   }
 
   func snippet() -> [UInt8] {
-    let length = min(max(Int(sqlite3_value_int(values[4])), 1), 64)
+    let length = min(max(Int(Int32(truncatingIfNeeded: call[4].integer)), 1), 64)
     guard terms.count > length else { return highlighted() }
     let window = window(length)
     let start = window.lowerBound == 0 ? 0 : terms[window.lowerBound].lowerBound
     let end =
       window.upperBound == terms.count ? text.count : terms[window.upperBound - 1].upperBound
-    let ellipsis = Array(argument(3))
+    let ellipsis = Array(call[3].text ?? .none)
     return (window.lowerBound == 0 ? [] : ellipsis) + marked(start..<max(start, end))
       + (window.upperBound == terms.count ? [] : ellipsis)
   }

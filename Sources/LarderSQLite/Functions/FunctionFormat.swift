@@ -12,8 +12,8 @@ struct FunctionFormat {
   }
 
   func arguments(of call: FunctionCall) throws -> [DatabaseValue] {
-    try call.arguments.map {
-      try DatabaseValue(column: ColumnReader(value: $0.value, format: storage))
+    try (0..<call.count).map {
+      try DatabaseValue(column: ColumnReader(value: call[$0].value, format: storage))
     }
   }
 
@@ -63,10 +63,10 @@ extension Connection {
   func register(_ function: FunctionEntry) throws {
     let handle = try sqlite()
     // The replaced function is released in this call, which may run any code.
-    callDepth += 1
-    defer { callDepth -= 1 }
-    let code = function.register(on: handle)
-    guard code == SQLITE_OK else { throw error(code) }
-    if function.hasObject { forgetSchema() }
+    try whileCalling {
+      let code = function.register(on: handle)
+      guard code == SQLITE_OK else { throw error(code) }
+      if function.hasObject { forgetSchema() }
+    }
   }
 }

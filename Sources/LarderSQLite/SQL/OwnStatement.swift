@@ -14,7 +14,7 @@ final class OwnStatement {
     var handle: OpaquePointer?
     code = sqlite3_prepare_v2(database, sql, -1, &handle, nil)
     self.handle = handle
-    for (index, text) in values.enumerated() {
+    for (index, text) in values.enumerated() where code == SQLITE_OK {
       text.withBytes {
         _ = larder_bind_text_transient(handle, Int32(index + 1), $0.baseAddress, UInt64($0.count))
       }

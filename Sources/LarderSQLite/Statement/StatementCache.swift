@@ -60,8 +60,7 @@ final class StatementCache {
   ///   - number: the ``FixedSQL`` number for finding it again, or 0.
   ///   - compile: compiles the statement. Its argument says whether the cache will keep the statement.
   func take(
-    _ sql: LentBytes, _ number: Int,
-    _ compile: (_ isKept: Bool) throws -> PreparedStatement
+    _ sql: LentBytes, _ number: Int, _ compile: (_ isKept: Bool) throws -> PreparedStatement
   ) rethrows -> PreparedStatement {
     var hasher = Hasher()
     sql.hash(into: &hasher)

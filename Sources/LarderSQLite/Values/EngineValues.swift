@@ -1,5 +1,7 @@
 // Statements, rows and values of an engine other than SQLite, behind a `Database`.
 
+import CSQLite
+
 /// The side effects of another engine's statement, beyond reading and writing rows, as far as its text tells.
 package struct EngineEffects: OptionSet {
   package let rawValue: UInt8
@@ -133,7 +135,7 @@ package struct EngineValue {
   }
 
   /// Copies the value to which a pointer points, with its bytes. ``free(_:)`` frees the copy.
-  static func copy(_ pointer: OpaquePointer?) -> OpaquePointer? {
+  fileprivate static func copy(_ pointer: OpaquePointer?) -> OpaquePointer? {
     guard var value = pointer.map({ UnsafePointer<EngineValue>($0).pointee }) else { return nil }
     let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: value.bytes.count, alignment: 1)
     bytes.copyMemory(from: value.bytes)
@@ -143,7 +145,7 @@ package struct EngineValue {
     return OpaquePointer(copy)
   }
 
-  static func free(_ copy: OpaquePointer?) {
+  fileprivate static func free(_ copy: OpaquePointer?) {
     guard let copy = copy.map({ UnsafeMutablePointer<EngineValue>($0) }) else { return }
     copy.pointee.bytes.deallocate()
     copy.deallocate()
@@ -160,6 +162,16 @@ extension StorageFormat {
 }
 
 extension ColumnReader {
+  /// A copy of the value, which lasts until ``freeCopy()`` is called; nil if memory is short.
+  func copy() -> ColumnReader? {
+    let copy = format.isEngine ? EngineValue.copy(value) : sqlite3_value_dup(value)
+    return copy.map { ColumnReader(value: $0, format: format) }
+  }
+
+  func freeCopy() {
+    if format.isEngine { EngineValue.free(value) } else { sqlite3_value_free(value) }
+  }
+
   @usableFromInline
   static func engineValue(_ statement: OpaquePointer, _ index: Int32) -> OpaquePointer? {
     OpaquePointer(EngineRow.values(statement) + Int(index))

@@ -129,7 +129,8 @@ package final class BindingArena {
   /// The statement of another engine, whose row ``statement`` points to; nil for SQLite.
   private let engine: (any EngineStatement)?
   @usableFromInline package let format: StorageFormat
-  @exclusivity(unchecked) @usableFromInline var memory: UnsafeMutableRawPointer
+  @exclusivity(unchecked) @usableFromInline var memory: UnsafeMutableRawPointer =
+    .allocate(byteCount: 256, alignment: 16)
   @exclusivity(unchecked) @usableFromInline var capacity = 256
   @exclusivity(unchecked) @usableFromInline var used = 0
   /// How many bytes the bindings since the last ``rewind()`` would have taken.
@@ -141,7 +142,6 @@ package final class BindingArena {
     self.statement = statement
     engine = nil
     self.format = format
-    memory = .allocate(byteCount: capacity, alignment: 16)
   }
 
   /// Makes the arena for a statement of another engine, which doesn't use the memory.
@@ -149,7 +149,6 @@ package final class BindingArena {
     self.engine = engine
     statement = engine.row.pointer
     self.format = format
-    memory = .allocate(byteCount: capacity, alignment: 16)
   }
 
   /// Makes an arena for results of SQL functions instead of parameters: a bound value becomes the result of
@@ -157,7 +156,6 @@ package final class BindingArena {
   init(resultsIn format: StorageFormat) {
     engine = nil
     self.format = .engine(format.dateFormat)
-    memory = .allocate(byteCount: capacity, alignment: 16)
     statement = OpaquePointer(memory)
   }
 
