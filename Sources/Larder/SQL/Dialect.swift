@@ -89,6 +89,17 @@ package protocol DefinitionDialect: Sendable {
   func alter(
     _ db: Database, to new: TableSchema, copying: [String: SQL], losing: RebuildLosses
   ) throws -> Int
+  /// The table of the migrations' history: its quoted name, the search path, and whether it is there.
+  func historyTable(
+    in db: Database
+  ) throws -> (name: String, searchPath: String, isThere: Bool)
+  /// The migrations in the history's table, the table's definition as text (columns, indexes, triggers and
+  /// rules), and the search path.
+  func history(
+    in table: String, _ db: Database
+  ) throws -> (
+    applied: [(name: String, checksum: String?)], objects: String?, searchPath: String
+  )
   /// Inserts records, or none of them if one fails. Called in a transaction or savepoint.
   func insert(
     _ records: RecordBuffer, into table: TableCore, _ db: Database, or policy: ConflictPolicy?
