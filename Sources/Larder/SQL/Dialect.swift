@@ -63,7 +63,7 @@ extension Dialect {
 /// The first placeholders, which nearly every statement needs.
 private let placeholders = (0..<64).map { "$\($0)" }
 
-/// How an engine other than SQLite defines tables, and fills them.
+/// How an engine other than SQLite defines tables.
 package protocol DefinitionDialect: Sendable {
   /// The engine's name.
   var engine: String { get }
@@ -100,15 +100,6 @@ package protocol DefinitionDialect: Sendable {
   ) throws -> (
     applied: [(name: String, checksum: String?)], objects: String?, searchPath: String
   )
-  /// Inserts records, or none of them if one fails. Called in a transaction or savepoint.
-  func insert(
-    _ records: RecordBuffer, into table: TableCore, _ db: Database, or policy: ConflictPolicy?
-  ) throws
-  /// Creates a full-text index, which the table's rows are in at once.
-  func create(_ index: FullTextDefinition, _ db: Database) throws
-  func drop(_ index: FullTextDefinition, ifExists: Bool, _ db: Database) throws
-  /// The ways in which the database's full-text index differs from its declaration.
-  func differences(of index: FullTextDefinition, _ db: Database) throws -> [TableDifference]
 }
 
 /// SQLite's own dialect.

@@ -109,7 +109,4 @@ extension Database {
 
   /// The other engine's connection; nil for SQLite.
   package var engine: (any EngineConnection)? { connection.engine }
-
-  /// The other engine's catalog; nil for SQLite.
-  var catalog: (any EngineCatalog)? { engine?.catalog(of: self) }
 }
