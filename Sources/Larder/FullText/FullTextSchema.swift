@@ -127,6 +127,19 @@ extension FullTextDefinition {
   }
 }
 
+/// How an engine other than SQLite has full-text indexes.
+package protocol FullTextDialect {
+  /// Creates an index, which the table's rows are in at once.
+  func create(_ index: FullTextDefinition, _ db: Database) throws
+  func drop(_ index: FullTextDefinition, ifExists: Bool, _ db: Database) throws
+  /// The ways in which the database's index differs from its declaration.
+  func differences(of index: FullTextDefinition, _ db: Database) throws -> [TableDifference]
+}
+
+extension Database {
+  fileprivate var fullText: (any FullTextDialect)? { definitions as? any FullTextDialect }
+}
+
 extension FullTextIndex {
   /// The schema entries of the index, for ``Schema/others`` beside the record's table: an FTS5 table, five
   /// triggers, and a table of rows that others replace, which is mostly empty.
@@ -147,7 +160,7 @@ extension FullTextIndex {
     try definition.check()
     try db.inTransaction { db in
       if ifNotExists, try definition.exists(db) { return try definition.complete(db) }
-      if let engine = db.definitions { return try engine.create(definition, db) }
+      if let engine = db.fullText { return try engine.create(definition, db) }
       for entry in try definition.entries() { try entry.create(db) }
       if !definition.weights.isEmpty {
         let weights = definition.weights.map { "\($0)" }.joined(separator: ", ")
@@ -163,7 +176,7 @@ extension FullTextIndex {
   public func drop(_ db: Database, ifExists: Bool = false) throws {
     try definition.check()
     try db.inTransaction { db in
-      if let engine = db.definitions {
+      if let engine = db.fullText {
         return try engine.drop(definition, ifExists: ifExists, db)
       }
       // A trigger may have gone with the record's table.
@@ -180,7 +193,7 @@ extension FullTextIndex {
   ///   ``LarderSQLite/UnsupportedByEngine`` for a tokenizer that the engine lacks.
   public func differences(_ db: Database) throws -> [TableDifference] {
     try definition.check()
-    if let engine = db.definitions { return try engine.differences(of: definition, db) }
+    if let engine = db.fullText { return try engine.differences(of: definition, db) }
     let declared = try definition.entries()
     let found = try db.schema().filter { entry in declared.contains { $0.hasSameName(as: entry) } }
     return Schema(tables: [], others: declared).differences(from: Schema(tables: [], others: found))

@@ -3,12 +3,17 @@ import LarderSQLite
 /// A search for a pattern in an index, as a part of a query: in FTS5's SQL, or as another engine writes it.
 package final class FullTextSearch: Sendable {
   /// The part of a search that a query asks for.
-  package enum Part: Hashable, Sendable {
-    /// The record's table, joined with the index.
-    case table
-    case matches
-    case rank([Double])
-    case marked(String, String, String, tokens: Int?)
+  package struct Part: Sendable {
+    package enum Kind: Hashable, Sendable {
+      /// The record's table, joined with the index.
+      case table
+      case matches
+      case rank([Double])
+      case marked(String, String, String, tokens: Int?)
+    }
+
+    package let search: FullTextSearch
+    package let kind: Kind
   }
 
   package let index: FullTextDefinition
@@ -45,7 +50,8 @@ package final class FullTextSearch: Sendable {
     let joined = SQLFragment(alias.definition(of: index.name), .crossJoin, tables.text)
     let table = tables.text
     let text = SQLFragment(
-      .form(.textSearch(self, .table), [table], SQLFragment(joined, .on, key)), .lowest)
+      .form(.textSearch(Part(search: self, kind: .table)), [table], SQLFragment(joined, .on, key)),
+      .lowest)
     var select = Select(QueryTables(text, tables.aliases + [alias]))
     select.add(condition: match(alias.column(index.name)))
     return select
@@ -110,9 +116,10 @@ package final class FullTextSearch: Sendable {
   }
 
   /// A part of the search in SQLite's SQL, and the one that other engines write in its place.
-  private func part(_ sqlite: SQLFragment, _ part: Part) -> SQLFragment {
+  private func part(_ sqlite: SQLFragment, _ kind: Part.Kind) -> SQLFragment {
     SQLFragment(
-      .form(.textSearch(self, part), [sqlite], sqlite), sqlite.precedence, isNullable: false)
+      .form(.textSearch(Part(search: self, kind: kind)), [sqlite], sqlite), sqlite.precedence,
+      isNullable: false)
   }
 
   // MARK: The pattern

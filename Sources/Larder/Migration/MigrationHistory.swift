@@ -30,42 +30,22 @@ struct MigrationHistory {
   private(set) var objects: String?
 
   init(_ db: Database) throws {
-    if db.engine == nil {
-      table = "main.larder_migration"
-      isRecorded =
-        try db.value(
-          """
-          SELECT EXISTS (SELECT 1 FROM main.sqlite_schema
-            WHERE type = 'table' AND name = 'larder_migration')
-          """) ?? false
-    } else {
-      let row = try db.executeQuery(
-        """
-        SELECT current_schema()::text, current_setting('search_path'), EXISTS (
-          SELECT 1 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-          WHERE n.nspname = current_schema() AND c.relname = 'larder_migration'
-            AND c.relkind IN ('r', 'p', 'v', 'f'))
-        """
-      ).map {
-        (
-          schema: try $0.get(at: 0, as: String?.self), path: try $0.get(at: 1, as: String.self),
-          isThere: try $0.get(at: 2, as: Bool.self)
-        )
-      }.first
-      guard let row, let schema = row.schema else {
-        throw DatabaseError(
-          .error, "no schema of the search path exists", engine: db.engine?.name ?? "")
-      }
-      name = "\(schema.quotedIdentifier).larder_migration"
-      table = "\(identifier: schema).larder_migration"
-      searchPath = row.path
-      isRecorded = row.isThere
+    if let engine = db.definitions {
+      (name, searchPath, isRecorded) = try engine.historyTable(in: db)
+      table = SQL(raw: name)
       if isRecorded {
         let known = try reread(in: db)
         (applied, objects) = (known.applied, known.objects)
       }
       return
     }
+    table = "main.larder_migration"
+    isRecorded =
+      try db.value(
+        """
+        SELECT EXISTS (SELECT 1 FROM main.sqlite_schema
+          WHERE type = 'table' AND name = 'larder_migration')
+        """) ?? false
     guard isRecorded else { return }
     applied = try db.executeQuery(
       "SELECT name, checksum FROM \(table) ORDER BY position"
@@ -74,36 +54,13 @@ struct MigrationHistory {
 
   /// The current history, read from the same table.
   func reread(in db: Database) throws -> MigrationHistory {
-    guard db.engine != nil, isRecorded else { return try MigrationHistory(db) }
-    let rows = try db.executeQuery(
-      """
-      SELECT \(shape), m.name, m.checksum, current_setting('search_path')
-      FROM (SELECT 1) AS one LEFT JOIN \(table) AS m ON TRUE ORDER BY m.position
-      """
-    ).map { try MigrationRow($0) }
+    guard let engine = db.definitions, isRecorded else { return try MigrationHistory(db) }
+    let (applied, objects, searchPath) = try engine.history(in: name, db)
     var history = self
-    history.applied = rows.compactMap(\.migration)
-    history.objects = rows.first?.objects
-    history.searchPath = rows.first?.searchPath ?? ""
+    history.applied = applied.map { AppliedMigration(name: $0.name, checksum: $0.checksum) }
+    history.objects = objects
+    history.searchPath = searchPath
     return history
-  }
-
-  /// The query of ``objects``.
-  private var shape: SQL {
-    // It has no parameters, because their types would have to be asked for.
-    let table = SQL(raw: "to_regclass(\(name.quotedText))")
-    return """
-      concat_ws(';',
-        (SELECT string_agg(attname || ' ' || format_type(atttypid, atttypmod) || attnotnull, ';' ORDER BY attnum)
-          FROM pg_attribute WHERE attrelid = \(table) AND attnum > 0),
-        (SELECT string_agg(pg_get_indexdef(indexrelid), ';' ORDER BY indexrelid)
-          FROM pg_index WHERE indrelid = \(table)),
-        (SELECT string_agg(pg_get_triggerdef(oid), ';' ORDER BY tgname)
-          FROM pg_trigger WHERE tgrelid = \(table) AND NOT tgisinternal),
-        (SELECT string_agg(pg_get_ruledef(oid), ';' ORDER BY rulename)
-          FROM pg_rewrite WHERE ev_class = \(table)),
-        (SELECT relrowsecurity::text FROM pg_class WHERE oid = \(table)))
-      """
   }
 
   /// Treats the migrations that the `user_version` stands for as applied.
@@ -214,20 +171,5 @@ struct MigrationHistory {
         throw MigrationError.changed(migration: declared.name)
       }
     }
-  }
-}
-
-/// A row of the history on another engine; it has no migration if the history is empty.
-private struct MigrationRow {
-  let objects: String?
-  let migration: AppliedMigration?
-  let searchPath: String
-
-  init(_ row: Row) throws {
-    objects = try row.get(at: 0)
-    let name: String? = try row.get(at: 1)
-    let checksum: String? = try row.get(at: 2)
-    migration = name.map { AppliedMigration(name: $0, checksum: checksum) }
-    searchPath = try row.get(at: 3)
   }
 }

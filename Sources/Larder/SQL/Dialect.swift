@@ -63,7 +63,7 @@ extension Dialect {
 /// The first placeholders, which nearly every statement needs.
 private let placeholders = (0..<64).map { "$\($0)" }
 
-/// How an engine other than SQLite defines tables, and fills them.
+/// How an engine other than SQLite defines tables.
 package protocol DefinitionDialect: Sendable {
   /// The engine's name.
   var engine: String { get }
@@ -89,15 +89,17 @@ package protocol DefinitionDialect: Sendable {
   func alter(
     _ db: Database, to new: TableSchema, copying: [String: SQL], losing: RebuildLosses
   ) throws -> Int
-  /// Inserts records, or none of them if one fails. Called in a transaction or savepoint.
-  func insert(
-    _ records: RecordBuffer, into table: TableCore, _ db: Database, or policy: ConflictPolicy?
-  ) throws
-  /// Creates a full-text index, which the table's rows are in at once.
-  func create(_ index: FullTextDefinition, _ db: Database) throws
-  func drop(_ index: FullTextDefinition, ifExists: Bool, _ db: Database) throws
-  /// The ways in which the database's full-text index differs from its declaration.
-  func differences(of index: FullTextDefinition, _ db: Database) throws -> [TableDifference]
+  /// The table of the migrations' history: its quoted name, the search path, and whether it is there.
+  func historyTable(
+    in db: Database
+  ) throws -> (name: String, searchPath: String, isThere: Bool)
+  /// The migrations in the history's table, the table's definition as text (columns, indexes, triggers and
+  /// rules), and the search path.
+  func history(
+    in table: String, _ db: Database
+  ) throws -> (
+    applied: [(name: String, checksum: String?)], objects: String?, searchPath: String
+  )
 }
 
 /// SQLite's own dialect.

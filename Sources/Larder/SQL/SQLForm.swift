@@ -56,8 +56,8 @@ package enum SQLForm: Sendable {
   /// A value converted by a column's affinity, as a comparison with the column
   /// does, and a value that no affinity converts.
   case withAffinity, withoutAffinity
-  /// A part of a full-text search.
-  case textSearch(FullTextSearch, FullTextSearch.Part)
+  /// A part of a full-text search, which the layer above describes.
+  case textSearch(any Sendable)
   /// Rows that are bound to a parameter as a table. The closure makes the
   /// fragment for engines without such parameters.
   case boundRows(@Sendable () -> SQLFragment?)

@@ -122,6 +122,14 @@ package struct RecordBuffer {
   package subscript(index: Int) -> UnsafeRawPointer { start + index * stride }
 }
 
+/// How an engine other than SQLite inserts many records.
+package protocol BatchDialect {
+  /// Inserts records, or none of them if one fails. Called in a transaction or savepoint.
+  func insert(
+    _ records: RecordBuffer, into table: TableCore, _ db: Database, or policy: ConflictPolicy?
+  ) throws
+}
+
 extension TableCore {
   /// The most rows of a statement. More aren't faster.
   package static let mostRows = 128
@@ -134,7 +142,7 @@ extension TableCore {
       try checkWriting(records[looked])
       looked += 1
     }
-    if let engine = db.definitions {
+    if db.engine != nil, let engine = db.definitions as? any BatchDialect {
       return try engine.insert(records, into: self, db, or: policy)
     }
     let width = max(1, sql.written.count)

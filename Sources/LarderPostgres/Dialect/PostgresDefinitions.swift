@@ -2,7 +2,7 @@ import Larder
 import LarderSQLite
 
 /// The definition of tables in PostgreSQL.
-struct PostgresDefinitions: DefinitionDialect {
+struct PostgresDefinitions: DefinitionDialect, BatchDialect, FullTextDialect {
   static let engine = "PostgreSQL"
 
   var engine: String { Self.engine }

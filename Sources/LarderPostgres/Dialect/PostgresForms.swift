@@ -192,7 +192,8 @@ enum PostgresForms {
     case .seconds: return "extract(epoch FROM \(DateFormatting.moment(operands[0])))"
     case .dateAdding(let months):
       return DateFormatting.adding(first, operands.dropFirst(), months: months)
-    case .textSearch(let search, let part): return search.vectors(part, first)
+    case .textSearch(let part):
+      return (part as? FullTextSearch.Part).map { $0.search.vectors($0.kind, first) }
     case .boundRows(let values): return values() ?? .unsupported("tables of records in memory")
     case .tableFunction: return .unsupported("table-valued functions in Swift")
     default: return JSONBForms.form(form, operands)

@@ -94,7 +94,7 @@ extension PostgresDefinitions {
 
 extension FullTextSearch {
   /// A part of the search, in place of a fragment of FTS5's.
-  func vectors(_ part: Part, _ original: SQLFragment) -> SQLFragment {
+  func vectors(_ part: Part.Kind, _ original: SQLFragment) -> SQLFragment {
     if part != .table, let error = refusal ?? index.vectorRefusal { return .refused(error) }
     switch part {
     case .table: return original

@@ -4,7 +4,7 @@ import Larder
 import LarderSQLite
 
 /// A connection to a server behind a `Database`.
-final class PostgresEngine: EngineConnection {
+final class PostgresEngine: CatalogedEngine {
   let connection: PostgresConnection
   let name = "PostgreSQL"
   let dialect: any SQLDialect

@@ -29,8 +29,6 @@ package protocol EngineConnection: AnyObject {
   func validate(_ sql: String, until deadline: Duration?) throws
   /// Splits a text into its statements.
   func statements(in sql: String) -> [String]
-  /// The engine's catalog, read by statements of the database that the connection is behind.
-  func catalog(of database: Database) -> any EngineCatalog
   /// Begins or ends a transaction or a scope's savepoint.
   ///
   /// - Parameters:
@@ -71,21 +69,3 @@ package protocol EngineConnection: AnyObject {
 /// The dialect of an engine, which the layers above write SQL in: an object of their class has what they need.
 /// They cast to the class, since a cast to a protocol takes longer than finding a statement.
 package protocol SQLDialect: AnyObject {}
-
-/// What an engine knows of its schema, in place of SQLite's PRAGMAs. Names are exact, and only the first
-/// schema of the search path counts. Texts are in the engine's own spelling, which is always the same for the
-/// same expression.
-package protocol EngineCatalog {
-  func tableExists(_ name: String) throws -> Bool
-  func columnExists(_ column: String, in table: String) throws -> Bool
-  /// The tables, views, indexes and triggers, or those of one table.
-  func entries(ofTable name: String?) throws -> [SchemaEntry]
-  /// The table of this name; if `isTemporary`, the one to which the name resolves, which is a temporary one if
-  /// there is any. Nil if there is none.
-  func table(_ name: String, isTemporary: Bool) throws -> TableSchema?
-  /// The columns of the table or view to which a name resolves. Throws if there is none of this name, as the
-  /// two below do.
-  func columns(of table: String) throws -> [ColumnSchema]
-  func indexes(of table: String) throws -> [IndexSchema]
-  func foreignKeys(of table: String) throws -> [ForeignKeySchema]
-}

@@ -106,7 +106,4 @@ extension Database {
   public var engineName: String { engine?.name ?? "SQLite" }
 
   package var engine: (any EngineConnection)? { connection.engine }
-
-  /// The other engine's catalog; nil for SQLite.
-  var catalog: (any EngineCatalog)? { engine?.catalog(of: self) }
 }
