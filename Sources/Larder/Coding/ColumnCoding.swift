@@ -104,22 +104,19 @@ enum StoredForm: Hashable, Sendable {
 }
 
 /// A value with the coding that it is stored by.
-struct CodedValue<Value: Sendable>: DateFormatted {
+struct CodedValue<Value: Sendable> {
   let value: Value
   let coding: ColumnCoding<Value>
+}
 
-  init(value: Value, coding: ColumnCoding<Value>) {
-    self.value = value
-    self.coding = coding
-  }
+extension CodedValue: DateFormatted {
+  init(databaseValue: DatabaseValue) throws { throw ConversionError(.malformed, Value.self) }
 
   var databaseValue: DatabaseValue { get throws { try databaseValue(in: .secondsSince1970) } }
 
   func databaseValue(in format: DateFormat) throws -> DatabaseValue {
     try coding.stored(value, format)
   }
-
-  init(databaseValue: DatabaseValue) throws { throw ConversionError(.malformed, Value.self) }
 
   func bind(to parameter: ParameterBinder) throws { try coding.bind(value, parameter) }
 }
@@ -184,35 +181,29 @@ extension ColumnCoding where Value == Date {
 }
 
 extension ColumnCoding where Value == UUID {
-  /// Text such as `E621E1F8-C36C-495A-93FC-0C247A3E6E5F`. Text in small letters
-  /// throws, since it isn't what this coding stores.
-  public static var text: ColumnCoding {
-    var coding = ColumnCoding(
-      encode: \.uuidString,
-      decode: { (text: String) in
-        let id = try UUID(databaseValue: .text(text))
-        guard id.uuidString == text else {
-          throw ConversionError(.otherCoding(".lowercaseText"), UUID.self)
-        }
-        return id
-      })
-    coding.numbers = .none
+  /// Text such as `E621E1F8-C36C-495A-93FC-0C247A3E6E5F`. Text in small letters throws, since it isn't what
+  /// this coding stores.
+  public static var text: ColumnCoding { text(other: ".lowercaseText") { $0.uuidString } }
+
+  /// Text such as `e621e1f8-c36c-495a-93fc-0c247a3e6e5f`. Text in capital letters throws, since it isn't what
+  /// this coding stores.
+  public static var lowercaseText: ColumnCoding {
+    var coding = text(other: ".text") { $0.uuidString.lowercased() }
+    coding.form = .lowercase
     return coding
   }
 
-  /// Text such as `e621e1f8-c36c-495a-93fc-0c247a3e6e5f`. Text in capital
-  /// letters throws, since it isn't what this coding stores.
-  public static var lowercaseText: ColumnCoding {
+  /// - Parameter other: the name of the coding that stores other texts.
+  private static func text(
+    other: String, _ encode: @escaping @Sendable (UUID) -> String
+  ) -> ColumnCoding {
     var coding = ColumnCoding(
-      encode: { $0.uuidString.lowercased() },
+      encode: encode,
       decode: { (text: String) in
         let id = try UUID(databaseValue: .text(text))
-        guard id.uuidString.lowercased() == text else {
-          throw ConversionError(.otherCoding(".text"), UUID.self)
-        }
+        guard encode(id) == text else { throw ConversionError(.otherCoding(other), UUID.self) }
         return id
       })
-    coding.form = .lowercase
     coding.numbers = .none
     return coding
   }

@@ -42,8 +42,8 @@ package final class ExpressionCoding: Sendable {
   /// computes with as they are stored.
   static func own<Value: DatabaseValueConvertible>(of type: Value.Type) -> ExpressionCoding? {
     let isFloat = type == Float.self || type == Float?.self
-    return isFloat || type.columnType.kind == .decimal
-      ? ExpressionCoding(ColumnCoding<Value>.plain) : nil
+    let needsCoding = isFloat || type.columnType.kind == .decimal
+    return needsCoding ? ExpressionCoding(ColumnCoding<Value>.plain) : nil
   }
 
   /// The coding of any type's expressions; nil also if the type isn't a database value's.

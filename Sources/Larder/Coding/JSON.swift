@@ -45,11 +45,9 @@ struct EncodedJSON: DatabaseValueConvertible {
 
   init(_ value: any Encodable & Sendable) { self.value = value }
 
-  var databaseValue: DatabaseValue { get throws { .text(try JSONText.text(of: value)) } }
+  init(databaseValue: DatabaseValue) throws { throw ConversionError(.malformed, Self.self) }
 
-  init(databaseValue: DatabaseValue) throws {
-    throw ConversionError(.malformed, EncodedJSON.self)
-  }
+  var databaseValue: DatabaseValue { get throws { .text(try JSONText.text(of: value)) } }
 
   static var columnType: ColumnType { .text }
 }

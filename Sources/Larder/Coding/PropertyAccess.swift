@@ -114,6 +114,9 @@ final class PropertyAccess: Sendable {
 }
 
 extension PropertyAccess {
+  /// The type of the property; `Never` for a value that is only read.
+  var valueType: any Any.Type { keyPath.map { type(of: $0).valueType } ?? Never.self }
+
   /// A value that is only read, of a type that knows how it is stored.
   @inlinable
   static func value<Value: DatabaseValueConvertible>(_ type: Value.Type) -> PropertyAccess {

@@ -138,38 +138,31 @@ final class RecordLayout: @unchecked Sendable {
   /// The offset of a column's value in a tuple, in bytes.
   func offset(of column: Int) -> Int { elements[column].offset }
 
-  /// The size of a property in bytes.
-  func size(of column: Int) -> Int { properties[column].size }
+  /// Calls a closure with a column's property; its errors get the column.
+  @inline(__always)
+  private func withProperty<T>(of column: Int, _ body: (PropertyAccess) throws -> T) throws -> T {
+    do {
+      return try elements[column].property._withUnsafeGuaranteedRef(body)
+    } catch {
+      throw ColumnFailure(column: column, error: error)
+    }
+  }
 
   /// A record's property as it is stored.
   func value(
     of column: Int, in record: UnsafeRawPointer, _ format: DateFormat
   ) throws -> DatabaseValue {
-    do {
-      return try properties[column].value(record + properties[column].offset, format)
-    } catch {
-      throw ColumnFailure(column: column, error: error)
-    }
+    try withProperty(of: column) { try $0.value(record + $0.offset, format) }
   }
 
   /// Sets a record's property to a column's value.
   func take(_ reader: ColumnReader, _ column: Int, of record: UnsafeMutableRawPointer) throws {
-    do {
-      try properties[column].take(reader, record + properties[column].offset)
-    } catch {
-      throw ColumnFailure(column: column, error: error)
-    }
+    try withProperty(of: column) { try $0.take(reader, record + $0.offset) }
   }
 
   /// Sets a record's property to an integer.
   func assign(_ record: UnsafeMutableRawPointer, _ column: Int, _ integer: Int64) throws {
-    do {
-      try elements[column].property._withUnsafeGuaranteedRef {
-        try $0.assign(record + $0.offset, integer)
-      }
-    } catch {
-      throw ColumnFailure(column: column, error: error)
-    }
+    try withProperty(of: column) { try $0.assign(record + $0.offset, integer) }
   }
 }
 

@@ -13,9 +13,7 @@ extension ColumnStorage {
     if Value.self == Int.self || Value.self == Int64.self {
       return .integer(value, in: .min ... .max)
     }
-    guard
-      let number = (Value.self as? any NumberValue.Type)?.number
-    else { return value }
+    guard let number = (Value.self as? any NumberValue.Type)?.number else { return value }
     if number == Float.self { return value.float }
     return (number as? any FixedWidthInteger.Type).map { .integer(value, in: $0.storedRange) }
       ?? value

@@ -47,13 +47,18 @@ extension TableBuilder {
     }
     if areAll { return nil }
     let known = Set(names.map(\.foldedName))
-    let missing = Mirror(reflecting: columns).children.compactMap { child in
-      (child.value as? any NamedColumn).map(\.name)
-    }.filter { !known.contains($0.foldedName) }
-    guard let first = missing.first else { return nil }
-    let all = missing.map { "“\($0)”" }.joined(separator: ", ")
+    let missing = Mirror(reflecting: columns).children
+      .compactMap { ($0.value as? any NamedColumn)?.name }
+      .filter { !known.contains($0.foldedName) }
+    if missing.isEmpty { return nil }
+    let all = missing.quotedList
     return missing.count == 1
-      ? "the column “\(first)” of Columns isn't given to Table: it would never be written"
+      ? "the column \(all) of Columns isn't given to Table: it would never be written"
       : "columns of Columns aren't given to Table: they would never be written: \(all)"
   }
+}
+
+extension [String] {
+  /// The names for an error, in curly quotes and joined by commas.
+  var quotedList: String { map { "“\($0)”" }.joined(separator: ", ") }
 }

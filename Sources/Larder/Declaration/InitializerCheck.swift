@@ -37,7 +37,7 @@ final class InitializerCheck: Sendable {
     self.layout = layout
     self.readers = readers
     self.make = make
-    let types = properties.map { $0.keyPath.map { ObjectIdentifier(type(of: $0).valueType) } }
+    let types = properties.map { ObjectIdentifier($0.valueType) }
     let pairs = types.indices.flatMap { first in
       types.indices.filter { $0 > first && types[$0] == types[first] }.map { (first, $0) }
     }
@@ -50,9 +50,7 @@ final class InitializerCheck: Sendable {
   /// Checks a record of the table's type. Returns two columns whose values the
   /// initializer exchanges, if this record shows it.
   func exchangedColumns(_ record: UnsafeRawPointer) -> (Int, Int)? {
-    let given = readers.compactMap { $0(record) }
-    guard given.count == readers.count, let made = remade(of: given) else { return nil }
-    let changed = given.indices.filter { !given[$0].isEqual(to: made[$0]) }
+    guard let (given, made, changed) = remade(record) else { return nil }
     if let exchanged = exchanged(changed, given, made) { return exchanged }
     open.withLock { open in
       open.records += 1
@@ -65,10 +63,15 @@ final class InitializerCheck: Sendable {
   }
 
   /// The columns whose values change when a record is made again from this one's properties.
-  func changedColumns(_ record: UnsafeRawPointer) -> [Int] {
+  func changedColumns(_ record: UnsafeRawPointer) -> [Int] { remade(record)?.changed ?? [] }
+
+  /// A record's properties, those of a record that is made from them, and the columns that differ.
+  private func remade(
+    _ record: UnsafeRawPointer
+  ) -> (given: [any PropertyValue], made: [any PropertyValue], changed: [Int])? {
     let given = readers.compactMap { $0(record) }
-    guard given.count == readers.count, let made = remade(of: given) else { return [] }
-    return given.indices.filter { !given[$0].isEqual(to: made[$0]) }
+    guard given.count == readers.count, let made = remade(of: given) else { return nil }
+    return (given, made, given.indices.filter { !given[$0].isEqual(to: made[$0]) })
   }
 
   /// The value of a column's property.
@@ -94,10 +97,9 @@ final class InitializerCheck: Sendable {
     // For each changed column, the column whose value it got instead of its own.
     var sources: [Int: Int] = [:]
     for column in changed {
-      let source = changed.first {
+      sources[column] = changed.first {
         $0 != column && !sources.values.contains($0) && made[column].isEqual(to: given[$0])
       }
-      sources[column] = source
     }
     for start in changed {
       guard let circle = circle(from: start, sources) else { continue }

@@ -17,6 +17,6 @@ public struct QueryTableDefinition: Sendable {
   func named(_ alias: String) -> SQLFragment {
     if let record { return record.reference(as: alias) }
     if let source { return "\(source) AS \(name: alias)" }
-    return alias.isSame(as: name) ? "\(name: name)" : "\(name: name) AS \(name: alias)"
+    return SQLFragment(text: QueryAlias.definition(of: name, as: alias))
   }
 }

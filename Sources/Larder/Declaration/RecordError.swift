@@ -65,8 +65,7 @@ extension RecordError: CustomStringConvertible {
     case .integer(let value): "\(value)"
     case .real(let value): "\(value)"
     case .text(let value): value.debugDescription
-    case .blob(let value):
-      "x'\(value.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined())'"
+    case .blob(let value): "x'\(value.hexadecimal)'"
     }
   }
 }

@@ -10,7 +10,6 @@ struct CoveredProperty {
   let place: Int?
   let type: Any.Type
   let size: Int
-  let alignment: Int
   /// The column's name; nil for a property that isn't stored.
   let column: String?
 }
@@ -41,8 +40,7 @@ struct StoredProperties {
   /// The names of a type's stored properties that are neither in a column nor declared as not stored.
   mutating func uncovered(in type: Any.Type) -> [String] {
     if !(type is AnyClass), unplaced.isEmpty, fillsRecord(of: Field.size(of: type)) { return [] }
-    let open = fields(of: type, from: 0).filter { !isCovered($0) }
-    return unmatched(open)
+    return unmatched(fields(of: type, from: 0).filter { !isCovered($0) })
   }
 
   /// Whether the covered properties fill the record without gaps, so that there is no room for another.

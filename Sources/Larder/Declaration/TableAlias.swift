@@ -24,9 +24,12 @@ final class QueryAlias: Sendable {
 
   /// The table under this name, as FROM lists it.
   func definition(of table: String) -> SQLFragment {
+    SQLFragment(text: Self.definition(of: table, as: name))
+  }
+
+  static func definition(of table: String, as alias: String) -> String {
     let quoted = table.quotedIdentifier
-    return SQLFragment(
-      text: name.isSame(as: table) ? quoted : "\(quoted) AS \(name.quotedIdentifier)")
+    return alias.isSame(as: table) ? quoted : "\(quoted) AS \(alias.quotedIdentifier)"
   }
 
   /// A column of the table.

@@ -82,9 +82,7 @@ final class TableCore: Sendable {
     constraints = declaration.constraints
     options = declaration.options
     recordType = builder.recordType
-    propertyTypes = builder.properties.map {
-      $0.keyPath.map { type(of: $0).valueType } ?? Never.self
-    }
+    propertyTypes = builder.properties.map(\.valueType)
     let problem =
       layout.size == tupleSize
       ? builder.problem(table: name, declaration)
@@ -112,16 +110,13 @@ final class TableCore: Sendable {
     if let rowIDColumn, !builder.properties[rowIDColumn].isWritable { state.insert(.constantKey) }
     self.state = Atomic(state.rawValue)
 
-    sql = RecordSQL(
-      table: SQLFragment(text: name.quotedIdentifier, of: fitting, fitting.number),
-      columns: columns)
+    let table = SQLFragment(text: name.quotedIdentifier, of: fitting, fitting.number)
+    sql = RecordSQL(table: table, columns: columns)
     alias = QueryAlias(name)
     let prefix = alias.prefix
     qualifiedColumns = SQLFragment(
       text: columns.map { prefix + $0.name.quotedIdentifier }.joined(separator: ", "))
-    tables = QueryTables(
-      SQLFragment(text: name.quotedIdentifier, of: fitting, fitting.number), [alias],
-      ownColumns: qualifiedColumns)
+    tables = QueryTables(table, [alias], ownColumns: qualifiedColumns)
     identity = Positions(columns.indices.map { Int32(truncatingIfNeeded: $0) })
     find = RecordStatement(sql.find)
     select = RecordStatement(sql.select)
@@ -148,7 +143,7 @@ final class TableCore: Sendable {
   /// written.
   var mayNotTakeIntegers: Bool {
     let columns = [rowIDColumn, sql.version].compactMap { $0 }
-    return columns.contains { self.columns[$0].code != nil || layout.size(of: $0) < 8 }
+    return columns.contains { self.columns[$0].code != nil || layout.properties[$0].size < 8 }
   }
 
   /// The columns of the primary key in order.
@@ -193,29 +188,31 @@ final class TableCore: Sendable {
   func describe(
     _ error: any Error, writing record: UnsafeRawPointer, _ db: Database, sql text: String
   ) -> any Error {
-    guard let failure = error as? ColumnFailure else { return error }
-    guard let error = failure.error as? ConversionError else { return failure.error }
-    let column = columns[failure.column].name
-    return RecordError.conversion(
-      table: name, column: column, key: key(of: record, db),
-      error: ConversionError(error, column: column, index: failure.column, sql: text))
+    describe(error, sql: text, index: { $0 }, key: key(of: record, db))
   }
 
   /// Adds the column and the key, if there are any, to an error of reading a row.
   @usableFromInline
   func describe(_ error: any Error, reading row: RecordRow, sql text: String) -> any Error {
+    describe(
+      error, sql: text, index: { Int(row.positions[$0]) },
+      key: sql.key.compactMap {
+        try? DatabaseValue(
+          column: ColumnReader(
+            statement: row.statement, index: row.positions[$0], format: row.format))
+      })
+  }
+
+  private func describe(
+    _ error: any Error, sql text: String, index: (Int) -> Int,
+    key: @autoclosure () -> [DatabaseValue]
+  ) -> any Error {
     guard let failure = error as? ColumnFailure else { return error }
     guard let error = failure.error as? ConversionError else { return failure.error }
     let column = columns[failure.column].name
-    let key = sql.key.compactMap {
-      try? DatabaseValue(
-        column: ColumnReader(
-          statement: row.statement, index: row.positions[$0], format: row.format))
-    }
     return RecordError.conversion(
-      table: name, column: column, key: key,
-      error: ConversionError(
-        error, column: column, index: Int(row.positions[failure.column]), sql: text))
+      table: name, column: column, key: key(),
+      error: ConversionError(error, column: column, index: index(failure.column), sql: text))
   }
 }
 

@@ -35,7 +35,7 @@ final class TableBuilder {
       func property<V>(_ type: V.Type) -> CoveredProperty {
         CoveredProperty(
           place: MemoryLayout<R>.offset(of: keyPath), type: type, size: MemoryLayout<V>.size,
-          alignment: MemoryLayout<V>.alignment, column: nil)
+          column: nil)
       }
       return _openExistential(Swift.type(of: keyPath).valueType, do: property)
     }
@@ -77,20 +77,17 @@ final class TableBuilder {
       zip(columns, self.properties).map { column, property in
         CoveredProperty(
           place: property.place,
-          type: property.keyPath.map { type(of: $0).valueType } ?? Never.self,
-          size: property.size, alignment: property.alignment, column: column.name)
+          type: property.valueType, size: property.size, column: column.name)
       } + notStored)
     let names = properties.uncovered(in: record)
     guard let first = names.first else { return nil }
-    let all = names.map { "“\($0)”" }.joined(separator: ", ")
-    let subject =
-      names.count == 1
-      ? "the property \(all) of \(recordType) has no column, and would be lost"
-      : "the properties \(all) of \(recordType) have no columns, and would be lost"
+    let (isOne, all) = (names.count == 1, names.quotedList)
     return """
-      \(subject): give \(names.count == 1 ? "it a column" : "them columns") or, if that is intended, name \
-      \(names.count == 1 ? "it" : "them") in notStored: [\\.\(first)\(names.count == 1 ? "" : ", …")] of \
-      Table, or mark \(names.count == 1 ? "it" : "them") @NotStored
+      the \(isOne ? "property" : "properties") \(all) of \(recordType) \
+      \(isOne ? "has no column" : "have no columns"), and would be lost: \
+      give \(isOne ? "it a column" : "them columns") or, if that is intended, name \
+      \(isOne ? "it" : "them") in notStored: [\\.\(first)\(isOne ? "" : ", …")] of \
+      Table, or mark \(isOne ? "it" : "them") @NotStored
       """
   }
 

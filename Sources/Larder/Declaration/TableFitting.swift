@@ -52,36 +52,32 @@ final class TableFitting: ExpectedTable {
     guard let table = try schema.table(name) else { return nil }
     let fit = try TableFit(self, table, schema)
     schema[finding: number] = fit
-    if fit.keepsKey || fit.misreturns && !isWithoutRowID || !fit.converting.isEmpty
-      || !fit.neededKeys.isEmpty
-    {
-      isUnlikeDeclared.store(true, ordering: .relaxed)
-    }
+    let found = fit.findings
+    let isUnlike =
+      found.keepsKey || fit.misreturns && !isWithoutRowID || !found.converting.isEmpty
+      || !found.neededKeys.isEmpty
+    if isUnlike { isUnlikeDeclared.store(true, ordering: .relaxed) }
     return fit
   }
 
   /// Whether records keep their own keys, on a connection whose table has been looked at.
   @inline(__always)
-  func keepsKey(_ db: Database) -> Bool {
-    isUnlikeDeclared.load(ordering: .relaxed) && known(db)?.keepsKey == true
-  }
+  func keepsKey(_ db: Database) -> Bool { known(db)?.findings.keepsKey == true }
 
   /// The positions of the key's columns in which NULL would be stored for a record without them, on
   /// a connection whose table has been looked at.
-  func neededKeys(_ db: Database) -> [Int] { known(db)?.neededKeys ?? [] }
+  func neededKeys(_ db: Database) -> [Int] { known(db)?.findings.neededKeys ?? [] }
 
   /// Whether RETURNING is unreliable, on a connection whose table has been looked at.
-  func misreturns(_ db: Database) -> Bool {
-    isWithoutRowID || isUnlikeDeclared.load(ordering: .relaxed) && known(db)?.misreturns == true
-  }
+  func misreturns(_ db: Database) -> Bool { isWithoutRowID || known(db)?.misreturns == true }
 
   /// The columns that convert values, on a connection whose table has been looked at.
-  func converting(_ db: Database) -> [ConvertingColumn] {
-    isUnlikeDeclared.load(ordering: .relaxed) ? known(db)?.converting ?? [] : []
-  }
+  func converting(_ db: Database) -> [ConvertingColumn] { known(db)?.findings.converting ?? [] }
 
+  /// The fit on a connection whose table has been looked at; nil if all fits are as declared.
   private func known(_ db: Database) -> TableFit? {
-    db.schemaReader[finding: number] as? TableFit
+    isUnlikeDeclared.load(ordering: .relaxed)
+      ? db.schemaReader[finding: number] as? TableFit : nil
   }
 }
 
@@ -102,9 +98,8 @@ extension TableCore: ExpectedTable {
 
   /// The table under a name in a query.
   func reference(as alias: String) -> SQLFragment {
-    let quoted = name.quotedIdentifier
-    let text = alias.isSame(as: name) ? quoted : "\(quoted) AS \(alias.quotedIdentifier)"
-    return SQLFragment(text: text, of: fitting, fitting.number)
+    SQLFragment(
+      text: QueryAlias.definition(of: name, as: alias), of: fitting, fitting.number)
   }
 
   /// Throws if a record can't be written to the table that the database has.

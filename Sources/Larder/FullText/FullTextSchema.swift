@@ -151,7 +151,7 @@ extension FullTextIndex {
       for entry in try definition.entries() { try entry.create(db) }
       if !definition.weights.isEmpty {
         let weights = definition.weights.map { "\($0)" }.joined(separator: ", ")
-        try definition.command("rank", "bm25(\(weights))", db)
+        try definition.command("rank", rank: "bm25(\(weights))", db)
       }
       try definition.fill(db)
     }
@@ -180,7 +180,7 @@ extension FullTextIndex {
     try definition.check()
     guard db.engine == nil else { return try definition.vectorDifferences(db) }
     let declared = try definition.entries()
-    let found = try db.schema().filter { entry in declared.contains { $0.hasSameName(as: entry) } }
+    let found = try db.schema().filter { declared.contains(where: $0.hasSameName) }
     return Schema(tables: [], others: declared).differences(from: Schema(tables: [], others: found))
   }
 
@@ -189,8 +189,7 @@ extension FullTextIndex {
   /// - Throws: ``LarderSQLite/DatabaseError``, for instance if the index doesn't exist.
   public func rebuild(_ db: Database) throws {
     try definition.check()
-    guard db.engine == nil else { return }
-    try db.inTransaction { try definition.refill($0) }
+    if db.engine == nil { try db.inTransaction { try definition.refill($0) } }
   }
 
   /// Merges the index into one piece, which makes searches a bit faster; this may take long. See
@@ -199,8 +198,7 @@ extension FullTextIndex {
   /// - Throws: ``LarderSQLite/DatabaseError``, for instance if the index doesn't exist.
   public func optimize(_ db: Database) throws {
     try definition.check()
-    guard db.engine == nil else { return }
-    try definition.command("optimize", nil, db)
+    if db.engine == nil { try definition.command("optimize", db) }
   }
 
   /// Compares the index with the table's rows. Throws `ResultCode.corrupt` (``LarderSQLite/DatabaseError``)
@@ -210,25 +208,22 @@ extension FullTextIndex {
   /// For a ``FullTextStorage/contentless`` index it can only compare which rows there are.
   public func verify(_ db: Database) throws {
     try definition.check()
-    guard db.engine == nil else { return }
-    try definition.verify(db)
+    if db.engine == nil { try definition.verify(db) }
   }
 }
 
 extension FullTextDefinition {
   /// Runs one of FTS5's commands, which are written as rows.
-  fileprivate func command(_ command: String, _ rank: String?, _ db: Database) throws {
+  fileprivate func command(_ command: String, rank: String? = nil, _ db: Database) throws {
     let name = SQL(raw: quotedName)
-    if let rank {
-      try db.executeUpdate("INSERT INTO \(name) (\(name), rank) VALUES (\(command), \(rank))")
-    } else {
-      try db.executeUpdate("INSERT INTO \(name) (\(name)) VALUES (\(command))")
-    }
+    try db.executeUpdate(
+      rank.map { "INSERT INTO \(name) (\(name), rank) VALUES (\(command), \($0))" }
+        ?? "INSERT INTO \(name) (\(name)) VALUES (\(command))")
   }
 
   /// Adds the rows of the table to an empty index.
   fileprivate func fill(_ db: Database) throws {
-    guard storage != .table else { return try command("rebuild", nil, db) }
+    guard storage != .table else { return try command("rebuild", db) }
     try db.executeUpdate(
       SQL(raw: "INSERT INTO \(quotedName) (rowid, \(columnList)) SELECT \(contents)"))
   }
@@ -237,7 +232,7 @@ extension FullTextDefinition {
   fileprivate func complete(_ db: Database) throws {
     guard db.engine == nil else { return }
     let found = try db.schema()
-    let missing = try entries().filter { entry in !found.contains { $0.hasSameName(as: entry) } }
+    let missing = try entries().filter { !found.contains(where: $0.hasSameName) }
     guard !missing.isEmpty else { return }
     for entry in missing { try entry.create(db) }
     try refill(db)
@@ -251,7 +246,7 @@ extension FullTextDefinition {
     switch storage {
     case .table: break
     case .copied: try db.executeUpdate(SQL(raw: "DELETE FROM \(quotedName)"))
-    case .contentless: try command("delete-all", nil, db)
+    case .contentless: try command("delete-all", db)
     }
     try fill(db)
   }
@@ -263,26 +258,24 @@ extension FullTextDefinition {
   fileprivate func verify(_ db: Database) throws {
     do {
       // A rank of 1 makes FTS5 also compare the index with the external content table.
-      try command("integrity-check", storage == .table ? "1" : "0", db)
+      try command("integrity-check", rank: storage == .table ? "1" : "0", db)
     } catch let error as DatabaseError where error.code == .corrupt {
       throw outOfDate
     }
-    let others: (indexed: String, all: String)
+    let (indexed, all): (String, String)
     switch storage {
     case .table: return
-    case .copied: others = ("rowid, \(columnList) FROM \(quotedName)", contents)
+    case .copied: (indexed, all) = ("rowid, \(columnList) FROM \(quotedName)", contents)
     case .contentless:
       guard hasSizes else { return }
-      others = (
-        "id FROM \("\(name)_docsize".quotedIdentifier)",
-        "\(key.quotedIdentifier) FROM \(table.quotedIdentifier)"
-      )
+      indexed = "id FROM \("\(name)_docsize".quotedIdentifier)"
+      all = "\(key.quotedIdentifier) FROM \(table.quotedIdentifier)"
     }
     let differ = try db.value(
       SQL(
         raw: """
-          SELECT EXISTS (SELECT \(others.indexed) EXCEPT SELECT \(others.all))
-            OR EXISTS (SELECT \(others.all) EXCEPT SELECT \(others.indexed))
+          SELECT EXISTS (SELECT \(indexed) EXCEPT SELECT \(all))
+            OR EXISTS (SELECT \(all) EXCEPT SELECT \(indexed))
           """), as: Bool.self)
     if differ != false { throw outOfDate }
   }

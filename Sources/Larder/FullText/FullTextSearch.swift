@@ -25,15 +25,13 @@ final class FullTextSearch: Sendable {
       select.add(condition: .refused(error))
       return select
     }
-    let taken = tables.aliases.map(\.name) + (QueryScope.isInside ? QueryScope.names : [])
-    let alias = QueryAlias(QueryAlias.newName(for: index.name, besides: taken), source: self)
+    let alias = tables.newAlias(for: index.name, source: self)
     let key = SQLFragment(
       record.column(index.key, isNullable: false), .equal, SQLFragment(text: alias.prefix + "rowid")
     )
     let joined = SQLFragment(alias.definition(of: index.name), .crossJoin, tables.text)
-    let table = tables.text
     let text = SQLFragment(
-      .form(.textSearch { table }, [table], SQLFragment(joined, .on, key)), .lowest)
+      .form(.textSearch { tables.text }, [tables.text], SQLFragment(joined, .on, key)), .lowest)
     var select = Select(QueryTables(text, tables.aliases + [alias]))
     select.add(condition: match(alias.column(index.name)))
     return select
@@ -44,23 +42,24 @@ final class FullTextSearch: Sendable {
     if let error = index.declarationError { return .refused(error) }
     let rows: SQLFragment =
       "(SELECT rowid FROM \(name: index.name) WHERE \(match("\(name: index.name)")))"
-    return part(
-      SQLFragment(record.column(index.key, isNullable: false), .in, rows), .matches)
+    return part(SQLFragment(record.column(index.key, isNullable: false), .in, rows)) {
+      $0.matches($0.pattern, nil)
+    }
   }
 
   private func match(_ table: SQLFragment) -> SQLFragment {
-    part("\(table) MATCH \(argument)", .matches)
+    part("\(table) MATCH \(argument)") { $0.matches($0.pattern, nil) }
   }
 
   func rank(_ alias: QueryAlias, _ weights: [Double] = []) -> SQLFragment {
     if weights.isEmpty {
-      return part(alias.column("rank", isNullable: false), .rank(index.weights))
+      return part(alias.column("rank", isNullable: false)) { $0.vectorRank($0.index.weights) }
     }
     guard weights.count == index.columns.count, weights.allSatisfy(\.isFinite) else {
       return .misuse("the weights have to be finite, one for each column of “\(index.name)”")
     }
     let arguments = [alias.column(index.name)] + weights.map { SQLFragment(value: $0) }
-    return part("bm25(\(.list(arguments)))", .rank(weights))
+    return part("bm25(\(.list(arguments)))") { $0.vectorRank(weights) }
   }
 
   /// A column's text with marks: all of it, or an excerpt of so many terms.
@@ -80,28 +79,29 @@ final class FullTextSearch: Sendable {
     {
       return .misuse("the marks of a text can't contain a NUL, where FTS5 would end them")
     }
-    let table = alias.column(index.name)
-    let marks = SQLFragment.list([
-      SQLFragment(text: "\(number)"), SQLFragment(value: start), SQLFragment(value: end),
-    ])
-    let text: SQLFragment
-    let prefix = SQLFragment(text: index.tokenizer.overlaps ? "larder_" : "")
+    var arguments = [
+      alias.column(index.name), SQLFragment(text: "\(number)"), SQLFragment(value: start),
+      SQLFragment(value: end),
+    ]
     if let part {
-      text = """
-        \(prefix)snippet(\(table), \(marks), \(SQLFragment(value: part.ellipsis)), \
-        \(SQLFragment(text: "\(part.tokens)")))
-        """
-    } else {
-      text = "\(prefix)highlight(\(table), \(marks))"
+      arguments += [SQLFragment(value: part.ellipsis), SQLFragment(text: "\(part.tokens)")]
     }
-    return self.part("coalesce(\(text), '')", .marked(column, start, end, tokens: part?.tokens))
+    let function =
+      (index.tokenizer.overlaps ? "larder_" : "") + (part == nil ? "highlight" : "snippet")
+    let text: SQLFragment = "\(text: function)(\(.list(arguments)))"
+    return self.part("coalesce(\(text), '')") {
+      $0.headline(column, start, end, tokens: part?.tokens)
+    }
   }
 
   /// A part of the search in SQLite's SQL, and the one that other engines write in its place.
-  private func part(_ sqlite: SQLFragment, _ vectors: VectorPart) -> SQLFragment {
-    SQLFragment(
-      .form(.textSearch { [self] in vectorPart(vectors) }, [sqlite], sqlite), sqlite.precedence,
-      isNullable: false)
+  private func part(
+    _ sqlite: SQLFragment, _ vectors: @escaping @Sendable (FullTextSearch) -> SQLFragment
+  ) -> SQLFragment {
+    let form = SQLForm.textSearch { [self] in
+      (refusal ?? index.vectorRefusal).map(SQLFragment.refused) ?? vectors(self)
+    }
+    return SQLFragment(.form(form, [sqlite], sqlite), sqlite.precedence, isNullable: false)
   }
 
   // MARK: The pattern

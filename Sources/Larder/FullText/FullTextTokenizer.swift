@@ -28,7 +28,11 @@ public struct FullTextTokenizer: Hashable, Sendable, ExpressibleByStringLiteral 
   public static func unicode61(
     removingDiacritics: Bool = true, alsoLetters: String = ""
   ) -> FullTextTokenizer {
-    unicode61(removingDiacritics, alsoLetters, stems: false)
+    let words =
+      ["unicode61", "remove_diacritics", removingDiacritics ? "2" : "0"]
+      + (alsoLetters.isEmpty ? [] : ["tokenchars", alsoLetters])
+    return FullTextTokenizer(
+      .unicode61(removesDiacritics: removingDiacritics, stems: false), words)
   }
 
   /// Terms are the stems of English words: `ferry` finds `ferries`. The rest is as with
@@ -36,17 +40,9 @@ public struct FullTextTokenizer: Hashable, Sendable, ExpressibleByStringLiteral 
   public static func porter(
     removingDiacritics: Bool = true, alsoLetters: String = ""
   ) -> FullTextTokenizer {
-    unicode61(removingDiacritics, alsoLetters, stems: true)
-  }
-
-  private static func unicode61(
-    _ removesDiacritics: Bool, _ letters: String, stems: Bool
-  ) -> FullTextTokenizer {
-    var words = (stems ? ["porter"] : []) + ["unicode61"]
-    words += ["remove_diacritics", removesDiacritics ? "2" : "0"]
-    if !letters.isEmpty { words += ["tokenchars", letters] }
+    let words = unicode61(removingDiacritics: removingDiacritics, alsoLetters: alsoLetters).words
     return FullTextTokenizer(
-      .unicode61(removesDiacritics: removesDiacritics, stems: stems), words)
+      .unicode61(removesDiacritics: removingDiacritics, stems: true), ["porter"] + words)
   }
 
   /// Terms are runs of ASCII letters, digits and all characters beyond ASCII.
@@ -93,13 +89,6 @@ public struct FullTextTokenizer: Hashable, Sendable, ExpressibleByStringLiteral 
 
 extension String {
   fileprivate var isPlainWord: Bool {
-    utf8.allSatisfy { $0 == UInt8(ascii: "_") || Character(UnicodeScalar($0)).isASCIIWord }
+    utf8.allSatisfy { $0.isSQLWord && $0 < 0x80 && $0 != UInt8(ascii: "$") }
   }
-
-  /// The text in single quotes.
-  var quotedText: String { quoted(by: UInt8(ascii: "'")) }
-}
-
-extension Character {
-  fileprivate var isASCIIWord: Bool { isASCII && (isLetter || isNumber) }
 }

@@ -3,16 +3,9 @@ import LarderSQLite
 // Full text on engines that have text search vectors instead of FTS5: a column that the server computes, with
 // an inverted index. See [Full Text Search](https://www.postgresql.org/docs/15/textsearch.html).
 
-/// The part of a search that a query asks for.
-enum VectorPart: Sendable {
-  case matches
-  case rank([Double])
-  case marked(String, String, String, tokens: Int?)
-}
-
 extension FullTextDefinition {
   /// The error if the engine doesn't support the index; nil if it does.
-  fileprivate var vectorRefusal: UnsupportedByEngine? {
+  var vectorRefusal: UnsupportedByEngine? {
     switch tokenizer.kind {
     case .unicode61, .ascii, .bigram: nil
     case .trigram, .custom: .vectors("the full-text tokenizer “\(tokenizer.words[0])”")
@@ -54,8 +47,7 @@ extension FullTextDefinition {
   }
 
   fileprivate func letter(of column: String) -> String {
-    let number = columns.firstIndex(of: column) ?? 0
-    return ["A", "B", "C", "D"][min(number, 3)]
+    ["A", "B", "C", "D"][min(columns.firstIndex(of: column) ?? 0, 3)]
   }
 
   func createVectors(_ db: Database) throws {
@@ -89,29 +81,25 @@ extension FullTextDefinition {
 }
 
 extension FullTextSearch {
-  func vectorPart(_ part: VectorPart) -> SQLFragment {
-    if let error = refusal ?? index.vectorRefusal { return .refused(error) }
-    switch part {
-    case .matches: return matches(pattern, nil)
-    case .rank(let weights): return rank(weights)
-    case .marked(let column, let start, let end, let tokens):
-      var options = "StartSel=\(quoted(start)), StopSel=\(quoted(end))"
-      options +=
-        tokens.map { ", MaxWords=\(max($0, 2)), MinWords=\(max($0 - 1, 1)), ShortWord=0" }
-        ?? ", HighlightAll=true"
-      return """
-        ts_headline(\(index.configuration), coalesce(\(record.column(column)), ''), \
-        \(query(pattern, nil)), \(SQLFragment(value: options)))
-        """
-    }
+  /// A column's text with marks: all of it, or an excerpt of so many words.
+  func headline(
+    _ column: String, _ start: String, _ end: String, tokens: Int?
+  ) -> SQLFragment {
+    let extent =
+      tokens.map { "MaxWords=\(max($0, 2)), MinWords=\(max($0 - 1, 1)), ShortWord=0" }
+      ?? "HighlightAll=true"
+    let options =
+      "StartSel=\(start.quotedIdentifier), StopSel=\(end.quotedIdentifier), \(extent)"
+    return """
+      ts_headline(\(index.configuration), coalesce(\(record.column(column)), ''), \
+      \(query(pattern, nil)), \(SQLFragment(value: options)))
+      """
   }
-
-  private func quoted(_ mark: String) -> String { mark.quoted(by: UInt8(ascii: "\"")) }
 
   private var vector: SQLFragment { record.column(index.name) }
 
   /// The negated rank, since in FTS5, too, lower is better.
-  private func rank(_ weights: [Double]) -> SQLFragment {
+  func vectorRank(_ weights: [Double]) -> SQLFragment {
     // The last letter stands for all further columns.
     var weights = Array((weights + [1, 1, 1, 1]).prefix(4))
     let largest = weights.max() ?? 1
@@ -126,7 +114,7 @@ extension FullTextSearch {
   }
 
   /// - Parameter letters: the letters of the columns to search in; nil for all.
-  private func matches(_ node: FullTextPattern.Node, _ letters: Set<String>?) -> SQLFragment {
+  func matches(_ node: FullTextPattern.Node, _ letters: Set<String>?) -> SQLFragment {
     switch node {
     case .and(let nodes): joined(nodes.map { matches($0, letters) }, by: " AND ")
     case .or(let nodes): joined(nodes.map { matches($0, letters) }, by: " OR ")

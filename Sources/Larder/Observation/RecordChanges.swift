@@ -74,29 +74,19 @@ extension DatabaseAccess {
   ) -> ChangeFeed<RecordChange<any Record>> {
     // With the database's name, so that a dot in a table's name isn't taken for the end of one.
     let tables = types.map { "main." + $0.tableName }
-    let known = RecordTypes(types)
+    let known = Dictionary(
+      types.map { ($0.tableName.foldedName, $0) }, uniquingKeysWith: { $1 })
     return ChangeFeed(
       of: tables, access: self, limit: limit, byteLimit: byteLimit, beginning: beginning
     ) { format in
       let decoder = try RecordDecoder(format)
-      return { try known.change($0, decoder) }
+      return { row in
+        guard let type = known[row.table.foldedName] else {
+          throw DatabaseError(.internal, "no record for the table \(row.table)")
+        }
+        return try type.change(row, decoder)
+      }
     }
-  }
-}
-
-/// Types of records by the names of their tables.
-private struct RecordTypes: Sendable {
-  private var byTable: [[UInt8]: any Record.Type] = [:]
-
-  init(_ types: [any Record.Type]) {
-    for type in types { byTable[type.tableName.foldedName] = type }
-  }
-
-  func change(_ row: RowChange, _ decoder: RecordDecoder) throws -> RecordChange<any Record> {
-    guard let type = byTable[row.table.foldedName] else {
-      throw DatabaseError(.internal, "no record for the table \(row.table)")
-    }
-    return try type.change(row, decoder)
   }
 }
 

@@ -81,10 +81,10 @@ extension QueryTables {
 
   /// A name for another table that neither these tables nor those of the enclosing queries have.
   func newAlias(
-    for table: String, _ codings: [ExpressionCoding?] = [], _ columns: CommonColumns? = nil
+    for table: String, _ codings: [ExpressionCoding?] = [],
+    source: (any AnyObject & Sendable)? = nil
   ) -> QueryAlias {
-    let taken = aliases.map(\.name) + (QueryScope.isInside ? QueryScope.names : [])
-    return QueryAlias(
-      QueryAlias.newName(for: table, besides: taken), codings: codings, source: columns)
+    let name = QueryAlias.newName(for: table, besides: aliases.map(\.name) + QueryScope.names)
+    return QueryAlias(name, codings: codings, source: source)
   }
 }
