@@ -119,7 +119,8 @@ extension FullTextPattern.Node {
 
   /// Whether a part in FTS5's syntax has a NUL, which FTS5 takes for the end.
   var hasRawNUL: Bool {
-    if case .raw(let text) = self { text.utf8.contains(0) } else { parts.contains(where: \.hasRawNUL) }
+    if case .raw(let text) = self { return text.utf8.contains(0) }
+    return parts.contains(where: \.hasRawNUL)
   }
 
   /// The depth of nested parentheses.

@@ -74,8 +74,7 @@ extension FullTextDefinition {
     if let vectorRefusal { throw vectorRefusal }
     if try db.columnExists(name, in: table) { return [] }
     return [
-      TableDifference(
-        kind: .column, table: table, column: name, declared: vector.sql.text, found: nil)
+      TableDifference(kind: .column, table: table, column: name, declared: vector.sql.text)
     ]
   }
 }

@@ -57,11 +57,7 @@ extension TableSchema {
     if uniqueConstraints.contains(where: { $0.contains { $0.foldedName == name } }) {
       return "it is UNIQUE"
     }
-    if engine != nil {
-      let needsValue =
-        column.isNotNull && column.defaultSQL == nil && column.generatedSQL == nil
-      return needsValue ? "it is NOT NULL and has no default" : nil
-    }
+    if engine != nil { return column.needsValue ? "it is NOT NULL and has no default" : nil }
     if column.isStored { return "it is a STORED generated column" }
     if column.generatedSQL != nil { return nil }
     let value = column.defaultSQL?.normalizedSQL ?? ["null"]

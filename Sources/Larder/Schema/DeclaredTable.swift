@@ -14,7 +14,7 @@ struct DeclaredTable {
   /// Makes the table's value; throws if the declaration is wrong.
   init(
     _ name: String, _ columns: [ColumnDefinition], _ constraints: [TableConstraintDefinition],
-    _ options: TableOptions, _ dateFormat: DateFormat, _ dialect: any Dialect = SQLiteDialect(),
+    _ options: TableOptions, _ dateFormat: DateFormat, _ dialect: any Dialect,
     isDraft: Bool = false
   ) throws {
     primaryKey = columns.filter(\.isPrimaryKey).map(\.name)
@@ -245,17 +245,9 @@ extension TableSchema {
     if let problem = TableBuilder.problem(table: name, columns, options) {
       throw RecordError.declaration(table: name, problem: problem)
     }
-    let constraints = (constraints + indexes).map(\.definition)
     // The defaults are SQLite values, which don't depend on a date format.
-    let declared = try DeclaredTable(
-      name, columns, constraints, options, .secondsSince1970, db?.dialect ?? SQLiteDialect())
-    guard let db, let dialect = db.dialect else {
-      self = declared.schema
-      return
-    }
-    self = try declared.schema.spelled(
-      by: db,
-      DeclaredTable(name, columns, constraints, options, .secondsSince1970, dialect, isDraft: true))
+    self = try .declared(
+      name, columns, (constraints + indexes).map(\.definition), options, .secondsSince1970, in: db)
   }
 }
 
@@ -268,7 +260,6 @@ extension ColumnDefinition {
     column(name, type, options: options)
   }
 
-  /// The same with the options as an array.
   package static func column(
     _ name: String, _ type: ColumnType, options: [ColumnOption<DatabaseValue>]
   ) -> ColumnDefinition {

@@ -43,9 +43,7 @@ extension TableSchema {
     from other: TableSchema?, strictly: Bool = false
   ) -> [TableDifference] {
     guard let other else {
-      return [
-        TableDifference(kind: .table, table: name, column: nil, declared: sql, found: nil)
-      ]
+      return [TableDifference(kind: .table, table: name, declared: sql)]
     }
     var comparison = TableComparison(declared: self, found: other)
     comparison.run()
@@ -179,7 +177,7 @@ private struct TableComparison {
       declared.missingUniqueConstraints(in: found) + declared.missingIndexes(in: found)
     for index in missing { add(.index, index.onlyColumn, index.sql, nil) }
     let surplus =
-      found.surplusUniqueConstraints(for: declared) + found.surplusIndexes(for: declared)
+      found.missingUniqueConstraints(in: declared) + found.surplusIndexes(for: declared)
     for index in surplus { add(.index, index.onlyColumn, nil, index.sql) }
   }
 
@@ -218,7 +216,6 @@ private struct TableComparison {
     }
     for key in others { add(.foreignKey, name(key.columns), nil, key.sql) }
   }
-
 }
 
 extension ForeignKeySchema {

@@ -18,11 +18,6 @@ extension TableSchema {
     }
   }
 
-  /// The UNIQUE constraints of this table that another doesn't have.
-  package func surplusUniqueConstraints(for declared: TableSchema) -> [IndexSchema] {
-    uniqueIndexes.filter { $0.columns != [rowIDColumn] && !declared.keys.contains($0.key) }
-  }
-
   /// The indexes of this table that serve for none of another's declared indexes.
   func surplusIndexes(for declared: TableSchema) -> [IndexSchema] {
     indexes.filter { index in

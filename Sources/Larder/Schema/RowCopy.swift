@@ -11,13 +11,14 @@ package struct RowCopy {
 
   package init(
     old: TableSchema, new: TableSchema, losing: RebuildLosses, db: Database,
-    copying: [[UInt8]: SQL]
+    copying: [String: SQL]
   ) {
     self.old = old
     self.new = new
     self.losing = losing
     self.db = db
-    self.copying = copying
+    self.copying = Dictionary(
+      copying.map { ($0.key.foldedName, $0.value) }, uniquingKeysWith: { $1 })
   }
 
   /// The old table's name, qualified so that no temporary table hides it.
@@ -94,9 +95,7 @@ package struct RowCopy {
   /// Throws if rows have values that would be left out or changed, or lack values that are needed.
   package func check() throws {
     if !losing.contains(.rowIDs) { try checkHasRowIDs() }
-    guard
-      try db.value("SELECT EXISTS (SELECT 1 FROM \(oldTable))", as: Bool.self)
-        == true
+    guard try db.value("SELECT EXISTS (SELECT 1 FROM \(oldTable))", as: Bool.self) == true
     else { return }
     try checkColumns()
     if !losing.contains(.rowIDs) { try checkRowIDs() }
@@ -111,10 +110,7 @@ package struct RowCopy {
       }
     }
     let filled = Set(values.map(\.target.foldedName))
-    let missing = new.columns.first { column in
-      column.isNotNull && column.generatedSQL == nil && column.defaultSQL == nil
-        && !filled.contains(column.name.foldedName)
-    }
+    let missing = new.columns.first { $0.needsValue && !filled.contains($0.name.foldedName) }
     if let missing { throw SchemaError.needsValue(table: new.name, column: missing.name) }
   }
 
@@ -182,18 +178,14 @@ package struct RowCopy {
   private func checkValues() throws {
     for value in values {
       guard let column = value.column, let target = new.column(value.target) else { continue }
-      if old.engine != nil {
-        if let changed = changed(column, target) {
-          try throwIfAny(changed) {
-            .changesValues(table: new.name, column: target.name, count: $0, rows: $1)
-          }
-        }
-        continue
-      }
-      let conversion = ValueConversion(from: column, of: old, to: target, of: new)
       func error(_ count: Int, _ rows: [[DatabaseValue]]) -> SchemaError {
         .changesValues(table: new.name, column: target.name, count: count, rows: rows)
       }
+      guard old.engine == nil else {
+        if let changed = changed(column, target) { try throwIfAny(changed, error) }
+        continue
+      }
+      let conversion = ValueConversion(from: column, of: old, to: target, of: new)
       if let changed = conversion.changed { try throwIfAny(changed, error) }
       if let zeros = conversion.realZeros {
         let rows = try rows(zeros, also: column.name).filter { $0.last?.isNegativeZero == true }

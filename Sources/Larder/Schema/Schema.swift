@@ -120,20 +120,19 @@ public struct Schema: Hashable, Sendable {
   ///
   /// - `strictly`: whether to report differences of wording too; see ``TableDifference/isNote``.
   public func differences(from other: Schema, strictly: Bool = false) -> [TableDifference] {
-    func difference(
-      _ kind: TableDifference.Kind, _ name: String, _ declared: String?, _ found: String?
-    ) -> TableDifference {
-      TableDifference(kind: kind, table: name, column: nil, declared: declared, found: found)
-    }
-    return tables.flatMap { $0.differences(from: other.table($0.name), strictly: strictly) }
+    tables.flatMap { $0.differences(from: other.table($0.name), strictly: strictly) }
       + missingViews(in: other)
-      + other.surplusTables(for: self).map { difference(.table, $0.name, nil, $0.sql) }
-      + others.filter { !other.others.contains(where: $0.isSame) }.map { entry in
-        let found = other.others.first(where: entry.hasSameName)
-        return difference(entry.differenceKind, entry.name, entry.sql, found?.sql)
+      + other.surplusTables(for: self).map {
+        TableDifference(kind: .table, table: $0.name, found: $0.sql)
       }
-      + other.others.filter { !others.contains(where: $0.hasSameName) && !isRead($0.name) }
-      .map { difference($0.differenceKind, $0.name, nil, $0.sql) }
+      + others.filter { !other.others.contains(where: $0.isSame) }.map {
+        TableDifference(
+          kind: $0.differenceKind, table: $0.name, declared: $0.sql,
+          found: other.others.first(where: $0.hasSameName)?.sql)
+      }
+      + other.others.filter { !others.contains(where: $0.hasSameName) && !isRead($0.name) }.map {
+        TableDifference(kind: $0.differenceKind, table: $0.name, found: $0.sql)
+      }
   }
 
   /// The tables that another schema doesn't declare, without Larder's own bookkeeping.
@@ -145,8 +144,6 @@ public struct Schema: Hashable, Sendable {
 
   /// Whether a table belongs to Larder itself.
   package static func isBookkeeping(_ name: String) -> Bool {
-    BookkeepingTables.all.contains {
-      name.foldedName == $0.foldedName
-    }
+    BookkeepingTables.all.contains { name.foldedName == $0.foldedName }
   }
 }

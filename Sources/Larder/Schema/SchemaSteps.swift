@@ -158,7 +158,7 @@ extension Schema {
     let columns = table.columns.filter { found.column($0.name) == nil }
     guard columns.allSatisfy({ table.blockedReason(adding: $0) == nil }),
       table.missingUniqueConstraints(in: found).isEmpty,
-      found.surplusUniqueConstraints(for: table).isEmpty
+      found.missingUniqueConstraints(in: table).isEmpty
     else { return nil }
     let rest = table.differences(from: found).filter { difference in
       switch difference.kind {

@@ -6,24 +6,34 @@ import LarderSQLite
 extension Table {
   /// The table as a value that can be compared with a database's.
   func schema(in db: Database) throws -> TableSchema {
-    guard let dialect = db.dialect else { return try schema(dateFormat: db.dateFormat) }
-    let declared = try schema(dateFormat: db.dateFormat, in: dialect)
-    return try declared.spelled(
-      by: db,
-      DeclaredTable(
-        core.name, core.columns, core.constraints, core.options, db.dateFormat, dialect,
-        isDraft: true))
+    try core.checkWritable()
+    return try .declared(
+      core.name, core.columns, core.constraints, core.options, db.dateFormat, in: db)
   }
 }
 
 extension TableSchema {
+  /// A declared table, in the spelling of the database's engine; for SQLite if there is no database.
+  static func declared(
+    _ name: String, _ columns: [ColumnDefinition], _ constraints: [TableConstraintDefinition],
+    _ options: TableOptions, _ dateFormat: DateFormat, in db: Database?
+  ) throws -> TableSchema {
+    func declared(_ dialect: any Dialect, isDraft: Bool = false) throws -> TableSchema {
+      try DeclaredTable(
+        name, columns, constraints, options, dateFormat, dialect, isDraft: isDraft
+      ).schema
+    }
+    guard let db, let dialect = db.dialect else { return try declared(SQLiteDialect()) }
+    return try declared(dialect).spelled(by: db, declared(dialect, isDraft: true))
+  }
+
   /// This declared table in the server's spelling.
   ///
   /// - Parameter draft: the same as a temporary table, which is created for this and rolled back.
-  func spelled(by db: Database, _ draft: DeclaredTable) throws -> TableSchema {
+  private func spelled(by db: Database, _ draft: TableSchema) throws -> TableSchema {
     do {
       return try db.inSavepoint { db in
-        for statement in draft.schema.statements {
+        for statement in draft.statements {
           var sql = SQL(raw: statement)
           sql.isCacheable = false
           try db.executeUpdate(sql)

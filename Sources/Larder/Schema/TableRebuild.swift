@@ -86,21 +86,19 @@ extension TableSchema {
         try definitions.alter($0, to: self, copying: copying, losing: losing)
       }
     }
-    func run() throws -> Int {
-      try TableRebuild(to: self, copying: copying, losing: losing, in: db).run()
-    }
-    guard db.enforcesForeignKeys else { return try db.inTransaction { _ in try run() } }
-    if db.isInTransaction {
-      guard try !isReferenced(in: db) else { throw SchemaError.foreignKeysAreOn(table: name) }
-      return try db.inTransaction { _ in try run() }
-    }
-    return try db.withoutForeignKeys {
+    func run(checkingKeys: Bool) throws -> Int {
       try db.inTransaction { db in
-        let count = try run()
-        try checkForeignKeys(db)
+        let count = try TableRebuild(to: self, copying: copying, losing: losing, in: db).run()
+        if checkingKeys { try checkForeignKeys(db) }
         return count
       }
     }
+    guard db.enforcesForeignKeys else { return try run(checkingKeys: false) }
+    guard db.isInTransaction else {
+      return try db.withoutForeignKeys { try run(checkingKeys: true) }
+    }
+    if try isReferenced(in: db) { throw SchemaError.foreignKeysAreOn(table: name) }
+    return try run(checkingKeys: false)
   }
 
   /// Whether rows may refer to the table, its own rows included.
@@ -150,16 +148,14 @@ private struct TableRebuild {
     let old = try Self.oldTable(new.name, in: db)
     self.old = old
     temporaryName = try Self.freeName(new.name + " rebuilt", in: db)
-    let copying = Dictionary(
-      copying.map { ($0.key.foldedName, $0.value) }, uniquingKeysWith: { $1 })
-    for name in copying.keys.sorted(by: { $0.lexicographicallyPrecedes($1) })
+    copy = RowCopy(old: old, new: new, losing: losing, db: db, copying: copying)
+    for name in copy.copying.keys.sorted(by: { $0.lexicographicallyPrecedes($1) })
     where !new.columns.contains(where: { $0.name.foldedName == name && $0.generatedSQL == nil }) {
       throw SchemaError.noSuchColumn(
         table: new.name, column: String(decoding: name, as: UTF8.self))
     }
     // Code that counts columns, such as `SELECT *` or INSERT without names, keeps its meaning.
     self.new = new.withColumns(inOrderOf: old)
-    copy = RowCopy(old: old, new: new, losing: losing, db: db, copying: copying)
   }
 
   private static func oldTable(_ name: String, in db: Database) throws -> TableSchema {

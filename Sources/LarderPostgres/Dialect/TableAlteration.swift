@@ -39,10 +39,7 @@ struct TableAlteration {
     self.old = old
     self.new = new
     self.copying = expressions
-    copy = RowCopy(
-      old: old, new: new, losing: losing, db: db,
-      copying: Dictionary(
-        copying.map { ($0.key.foldedName, $0.value) }, uniquingKeysWith: { $1 }))
+    copy = RowCopy(old: old, new: new, losing: losing, db: db, copying: copying)
   }
 
   /// Changes the table, and returns the number of its rows.
@@ -231,7 +228,7 @@ struct TableAlteration {
     var names = old.foreignKeys.filter { key in !new.foreignKeys.contains(where: key.isSame) }
       .compactMap(\.name)
     names += zip(old.checks, old.checkNames).filter { !new.checks.contains($0.0) }.map(\.1)
-    names += old.surplusUniqueConstraints(for: new).map(\.name)
+    names += old.missingUniqueConstraints(in: new).map(\.name)
     if changesKey {
       names += try db.indexes(of: old.name).filter { $0.kind == .primaryKey }.map(\.name)
     }
