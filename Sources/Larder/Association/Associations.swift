@@ -54,14 +54,14 @@ public struct BelongsTo<Owner: Record, Target: Record>: RecordAssociation {
   public init<Key>(
     _ foreignKey: Column<Owner, Key>, _ key: Column<Target, Key>, in query: Query<Target>? = nil
   ) {
-    self.init(KeyColumn(foreignKey), KeyColumn(key), query)
+    records = RelatedRecords(foreignKey, key, isReferredTo: true, query)
   }
 
   /// The same with a foreign key that may be NULL.
   public init<Key>(
     _ foreignKey: Column<Owner, Key?>, _ key: Column<Target, Key>, in query: Query<Target>? = nil
   ) {
-    self.init(KeyColumn(foreignKey), KeyColumn(key), query)
+    records = RelatedRecords(foreignKey, key, isReferredTo: true, query)
   }
 
   /// The same with a key that SQLite chooses.
@@ -69,10 +69,6 @@ public struct BelongsTo<Owner: Record, Target: Record>: RecordAssociation {
   public init<Key>(
     _ foreignKey: Column<Owner, Key>, _ key: Column<Target, Key?>, in query: Query<Target>? = nil
   ) {
-    self.init(KeyColumn(foreignKey), KeyColumn(key), query)
-  }
-
-  private init(_ foreignKey: KeyColumn, _ key: KeyColumn, _ query: Query<Target>?) {
     records = RelatedRecords(foreignKey, key, isReferredTo: true, query)
   }
 
@@ -96,7 +92,7 @@ public struct HasMany<Owner: Record, Target: Record>: RecordAssociation {
   public init<Key>(
     _ key: Column<Owner, Key>, _ foreignKey: Column<Target, Key>, in query: Query<Target>? = nil
   ) {
-    self.init(KeyColumn(key), KeyColumn(foreignKey), query)
+    records = RelatedRecords(key, foreignKey, isReferredTo: false, query)
   }
 
   /// The same with a foreign key that may be NULL.
@@ -104,7 +100,7 @@ public struct HasMany<Owner: Record, Target: Record>: RecordAssociation {
   public init<Key>(
     _ key: Column<Owner, Key>, _ foreignKey: Column<Target, Key?>, in query: Query<Target>? = nil
   ) {
-    self.init(KeyColumn(key), KeyColumn(foreignKey), query)
+    records = RelatedRecords(key, foreignKey, isReferredTo: false, query)
   }
 
   /// The same with a key that SQLite chooses.
@@ -112,10 +108,6 @@ public struct HasMany<Owner: Record, Target: Record>: RecordAssociation {
   public init<Key>(
     _ key: Column<Owner, Key?>, _ foreignKey: Column<Target, Key>, in query: Query<Target>? = nil
   ) {
-    self.init(KeyColumn(key), KeyColumn(foreignKey), query)
-  }
-
-  private init(_ key: KeyColumn, _ foreignKey: KeyColumn, _ query: Query<Target>?) {
     records = RelatedRecords(key, foreignKey, isReferredTo: false, query)
   }
 
@@ -147,11 +139,9 @@ public struct HasManyThrough<Owner: Record, Link: Record, Target: Record>: Recor
     _ linkTarget: Column<Link, LinkTargetKey>, _ targetKey: Column<Target, TargetKey>,
     in query: Query<Target>? = nil
   ) {
-    records = RelatedRecords(
-      KeyColumn(key), KeyColumn(linkKey), isReferredTo: false,
-      through: .init(
-        table: Link.tableDefinition, foreignKey: KeyColumn(linkTarget), key: KeyColumn(targetKey)),
-      query)
+    let link = RelatedRecords<Target>.Link(
+      table: Link.tableDefinition, foreignKey: KeyColumn(linkTarget), key: KeyColumn(targetKey))
+    records = RelatedRecords(key, linkKey, isReferredTo: false, through: link, query)
   }
 
   /// The records that are connected with each owner. Throws as ``Association/fetchAll(_:of:)`` does.

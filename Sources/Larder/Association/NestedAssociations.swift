@@ -128,14 +128,14 @@ extension FoundRecords where Row: Record {
   fileprivate func with<A: Association>(
     _ association: A, _ db: Database
   ) throws -> FoundRecords<(Row, A.Related)> where A.Owner == Row {
-    FoundRecords<(Row, A.Related)>(try association.pairs(db, of: rows), places)
+    FoundRecords<(Row, A.Related)>(rows: try association.pairs(db, of: rows), places: places)
   }
 
   fileprivate func with<A: Association, B: Association>(
     _ first: A, _ second: B, _ db: Database
   ) throws -> FoundRecords<(Row, A.Related, B.Related)> where A.Owner == Row, B.Owner == Row {
     FoundRecords<(Row, A.Related, B.Related)>(
-      try first.triples(second, db, of: rows), places)
+      rows: try first.triples(second, db, of: rows), places: places)
   }
 }
 

@@ -22,12 +22,12 @@ public struct RelatedRecords<Target: Record>: Sendable {
     let key: KeyColumn
   }
 
-  init(
-    _ ownerKey: KeyColumn, _ column: KeyColumn, isReferredTo: Bool, through link: Link? = nil,
-    _ query: Query<Target>?
+  init<Owner: Record, OwnerKey, Other: Record, Key>(
+    _ ownerKey: Column<Owner, OwnerKey>, _ column: Column<Other, Key>, isReferredTo: Bool,
+    through link: Link? = nil, _ query: Query<Target>?
   ) {
-    self.ownerKey = ownerKey
-    self.column = column
+    self.ownerKey = KeyColumn(ownerKey)
+    self.column = KeyColumn(column)
     self.isReferredTo = isReferredTo
     self.link = link
     self.query = query ?? Query(Select(Target.table.core.tables))
@@ -35,9 +35,8 @@ public struct RelatedRecords<Target: Record>: Sendable {
 
   /// Fetches the records of all owners. If no owner has a key, no statement runs.
   func fetch<Owner: Record>(_ db: Database, of owners: [Owner]) throws -> FoundRecords<Target> {
-    let statement = try RelatedStatement(self, db)
-    let keys = try OwnerKeys(owners, ownerKey, db)
-    var found = FoundRecords<Target>(keyCount: keys.values.count)
+    let (statement, keys) = (try RelatedStatement(self, db), try OwnerKeys(owners, ownerKey, db))
+    var found = FoundRecords<Target>(places: Array(repeating: [], count: keys.values.count))
     for part in keys.parts(db) {
       let isJoined = !statement.isExact(for: keys.values[part])
       try statement.read(keys, part, isJoined: isJoined, db, into: &found)
@@ -50,8 +49,7 @@ public struct RelatedRecords<Target: Record>: Sendable {
   package func sql<Owner: Record>(
     _ db: Database, of owners: [Owner], in dialect: (any Dialect)? = nil
   ) throws -> [SQL] {
-    let statement = try RelatedStatement(self, db)
-    let keys = try OwnerKeys(owners, ownerKey, db)
+    let (statement, keys) = (try RelatedStatement(self, db), try OwnerKeys(owners, ownerKey, db))
     return keys.parts(db).map {
       let values = keys.values[$0]
       return statement.fragment(values, isJoined: !statement.isExact(for: values)).sql(in: dialect)
@@ -76,7 +74,7 @@ struct OwnerKeys {
       let value = try withUnsafePointer(to: owner) {
         try column.table.layout.value(of: position, in: UnsafeRawPointer($0), db.dateFormat)
       }
-      if value.isNull {
+      guard !value.isNull else {
         numbers.append(nil)
         continue
       }
@@ -119,13 +117,6 @@ struct FoundRecords<Row> {
   var rows: [Row] = []
   /// The indexes in `rows` of each owner's records; while rows are read, of each key's records.
   var places: [[Int]]
-
-  init(keyCount: Int) { places = Array(repeating: [], count: keyCount) }
-
-  init(_ rows: [Row], _ places: [[Int]]) {
-    self.rows = rows
-    self.places = places
-  }
 
   /// The records of each owner.
   var all: [[Row]] { places.map { $0.map { rows[$0] } } }

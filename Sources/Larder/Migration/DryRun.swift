@@ -63,9 +63,7 @@ extension Migrator {
       }
       db.setRollbackOnly()
     }
-    return MigrationReport(
-      migrations: recorder.finished, error: failure, integrityProblems: [],
-      foreignKeyViolations: [])
+    return MigrationReport(migrations: recorder.finished, error: failure)
   }
 
   private func dryRun(
@@ -89,8 +87,7 @@ extension Migrator {
       failure = error
     }
     return MigrationReport(
-      migrations: recorder.finished, error: failure,
-      integrityProblems: try db.integrityProblems(),
+      migrations: recorder.finished, error: failure, integrityProblems: try db.integrityProblems(),
       foreignKeyViolations: try ForeignKeyCheck().newViolations(in: db))
   }
 }
@@ -125,9 +122,9 @@ public struct MigrationReport: Sendable {
   /// The reason why the last one failed, usually a ``MigrationError``; nil if none failed.
   public let error: (any Error)?
   /// The problems of the file afterwards, in SQLite's words; empty if there are none.
-  public let integrityProblems: [String]
+  public internal(set) var integrityProblems: [String] = []
   /// The rows that afterwards refer to missing rows, up to a hundred.
-  public let foreignKeyViolations: [ForeignKeyViolation]
+  public internal(set) var foreignKeyViolations: [ForeignKeyViolation] = []
 
   /// Whether all migrations ran and the database has no problems afterwards.
   public var isSuccess: Bool {
@@ -154,9 +151,7 @@ extension Database {
   /// The problems that SQLite's [check](https://www.sqlite.org/pragma.html#pragma_integrity_check) of the
   /// whole file finds, up to a hundred lines.
   func integrityProblems() throws -> [String] {
-    let lines = try executeQuery("PRAGMA integrity_check(100)").map {
-      try $0.get(at: 0, as: String.self)
-    }
+    let lines: [String] = try executeQuery("PRAGMA integrity_check(100)").map { try $0.get(at: 0) }
     return lines == ["ok"] ? [] : lines
   }
 }

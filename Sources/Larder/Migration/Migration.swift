@@ -78,11 +78,7 @@ public struct Migration: Sendable {
     isTransactional = inTransaction
     formerChecksums = sql.formerChecksums
     up = { db in try db.executeStatements(db.engine == nil ? sql : postgres ?? sql) }
-    if let down {
-      self.down = { db in try db.executeStatements(down) }
-    } else {
-      self.down = nil
-    }
+    self.down = down.map { sql in { @Sendable db in try db.executeStatements(sql) } }
   }
 
   /// A migration in Swift.

@@ -42,7 +42,7 @@ extension MigrationError: CustomStringConvertible {
     case .declaration(let problem):
       "the list of migrations is wrong: \(problem)"
     case .newerDatabase(let unknown):
-      "a newer program has migrated the database: this one doesn't know \(Self.list(unknown))"
+      "a newer program has migrated the database: this one doesn't know \(unknown.quotedList)"
     case .unknownUserVersion(let version, let known):
       if let last = known.last, version > last {
         "the database is newer than this program: its user_version is \(version), "
@@ -72,9 +72,5 @@ extension MigrationError: CustomStringConvertible {
     case .check(let problems):
       problems.joined(separator: "\n")
     }
-  }
-
-  private static func list(_ names: [String]) -> String {
-    names.map { "“\($0)”" }.joined(separator: ", ")
   }
 }

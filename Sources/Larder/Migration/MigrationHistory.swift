@@ -22,16 +22,16 @@ struct MigrationHistory {
   private(set) var isRecorded: Bool
   /// The history's table, qualified: not a temporary one, nor one of an attached database or another schema
   /// of the path.
-  private let table: SQL
-  /// On another engine, the table's quoted name; then the search path.
-  private var name = ""
+  private let name: String
+  private var table: SQL { SQL(raw: name) }
+  /// On another engine, the search path.
   private(set) var searchPath = ""
   /// The table's definition on another engine, as text: columns, indexes, triggers and rules.
   private(set) var objects: String?
 
   init(_ db: Database) throws {
     if db.engine == nil {
-      table = "main.larder_migration"
+      name = "main.larder_migration"
       isRecorded =
         try db.value(
           """
@@ -57,7 +57,6 @@ struct MigrationHistory {
           .error, "no schema of the search path exists", engine: db.engine?.name ?? "")
       }
       name = "\(schema.quotedIdentifier).larder_migration"
-      table = "\(identifier: schema).larder_migration"
       searchPath = row.path
       isRecorded = row.isThere
       if isRecorded {
@@ -80,11 +79,19 @@ struct MigrationHistory {
       SELECT \(shape), m.name, m.checksum, current_setting('search_path')
       FROM (SELECT 1) AS one LEFT JOIN \(table) AS m ON TRUE ORDER BY m.position
       """
-    ).map { try MigrationRow($0) }
+    ).map {
+      (
+        objects: try $0.get(at: 0, as: String?.self), name: try $0.get(at: 1, as: String?.self),
+        checksum: try $0.get(at: 2, as: String?.self), path: try $0.get(at: 3, as: String.self)
+      )
+    }
     var history = self
-    history.applied = rows.compactMap(\.migration)
+    // An empty history is one row without a name.
+    history.applied = rows.compactMap { row in
+      row.name.map { AppliedMigration(name: $0, checksum: row.checksum) }
+    }
     history.objects = rows.first?.objects
-    history.searchPath = rows.first?.searchPath ?? ""
+    history.searchPath = rows.first?.path ?? ""
     return history
   }
 
@@ -140,8 +147,7 @@ struct MigrationHistory {
       )\(SQL(raw: db.engine == nil ? " STRICT" : ""))
       """)
     for (index, migration) in applied.enumerated() {
-      try db.executeUpdate(
-        insertion(name: migration.name, migration.checksum, at: index, nil))
+      try db.executeUpdate(insertion(migration.name, migration.checksum, at: index, nil))
     }
     isRecorded = true
     if db.engine != nil { objects = try reread(in: db).objects }
@@ -155,7 +161,7 @@ struct MigrationHistory {
     let checksum = migration.checksum(in: db)
     guard db.engine != nil else {
       try db.executeUpdate(
-        insertion(name: migration.name, checksum, at: applied.count, microseconds))
+        insertion(migration.name, checksum, at: applied.count, microseconds))
       return nil
     }
     let now = try DateFormat.iso8601.databaseValue(of: Date()).literal
@@ -174,7 +180,7 @@ struct MigrationHistory {
   }
 
   private func insertion(
-    name: String, _ checksum: String?, at index: Int, _ microseconds: Int64?
+    _ name: String, _ checksum: String?, at index: Int, _ microseconds: Int64?
   ) throws -> SQL {
     let now = try DateFormat.iso8601.databaseValue(of: Date())
     return """
@@ -214,20 +220,5 @@ struct MigrationHistory {
         throw MigrationError.changed(migration: declared.name)
       }
     }
-  }
-}
-
-/// A row of the history on another engine; it has no migration if the history is empty.
-private struct MigrationRow {
-  let objects: String?
-  let migration: AppliedMigration?
-  let searchPath: String
-
-  init(_ row: Row) throws {
-    objects = try row.get(at: 0)
-    let name: String? = try row.get(at: 1)
-    let checksum: String? = try row.get(at: 2)
-    migration = name.map { AppliedMigration(name: $0, checksum: checksum) }
-    searchPath = try row.get(at: 3)
   }
 }

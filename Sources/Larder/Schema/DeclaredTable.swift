@@ -168,7 +168,7 @@ struct DeclaredTable {
     guard key.referencedColumns.count == key.columns.count else {
       throw problem(
         """
-        \(key.columns.map { "“\($0)”" }.joined(separator: ", ")) can't refer to \
+        \(key.columns.quotedList) can't refer to \
         “\(key.referencedTable)”, whose primary key has \(key.referencedColumns.count) columns
         """)
     }

@@ -42,7 +42,7 @@ extension SchemaError: CustomStringConvertible {
     case .cannotAddColumn(let table, let column, let reason):
       "“\(column)” can't be added to “\(table)”: \(reason); rebuild the table"
     case .losesColumns(let table, let columns):
-      "the values of \(columns.map { "“\($0)”" }.joined(separator: ", ")) in “\(table)” would be "
+      "the values of \(columns.quotedList) in “\(table)” would be "
         + "lost; copy them to other columns, or pass losing: .columns"
     case .losesRows(let table, let count):
       "\(count) rows of “\(table)” would be lost; copy values that fit, or pass losing: .rows"

@@ -186,13 +186,13 @@ extension Schema {
     let losesRowIDs =
       !virtualTables.isEmpty && found.rowIDSource != nil && table.rowIDTarget == nil
     let needed = table.columnsWithoutValue(from: found)
-    func list(_ names: [String]) -> String { names.map { "“\($0)”" }.joined(separator: ", ") }
     let losing: RebuildLosses = [lost.isEmpty ? [] : .columns, losesRowIDs ? .rowIDs : []]
     return SchemaStep(
       "rebuild the table “\(table.name)”"
-        + (lost.isEmpty ? "" : ", losing \(list(lost.map(\.name)))")
-        + (losesRowIDs ? ", losing row ids that \(list(virtualTables.map(\.name))) may know" : "")
-        + (needed.isEmpty ? "" : ", with values for \(list(needed.map(\.name)))"),
+        + (lost.isEmpty ? "" : ", losing \(lost.map(\.name).quotedList)")
+        + (losesRowIDs
+          ? ", losing row ids that \(virtualTables.map(\.name).quotedList) may know" : "")
+        + (needed.isEmpty ? "" : ", with values for \(needed.map(\.name).quotedList)"),
       isDestructive: losing != [], .rebuild(table, losing: losing))
   }
 }
