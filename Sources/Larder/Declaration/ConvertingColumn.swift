@@ -7,8 +7,6 @@ struct ConvertingColumn: Sendable {
   let index: Int
   /// How it converts them.
   let conversion: TextConversion
-  /// Whether the texts are Decimals.
-  var isDecimal: Bool { conversion.contains(.ofDecimals) }
 
   /// Whether reading the column would give another value than was written.
   func changes(_ value: DatabaseValue) -> Bool {
@@ -27,14 +25,6 @@ struct ConvertingColumn: Sendable {
 }
 
 extension TableCore {
-  /// Throws if the column would change the record's value when it is stored.
-  func checkConverting(
-    _ column: ConvertingColumn, _ record: UnsafeRawPointer, _ db: Database
-  ) throws {
-    let value = try layout.value(of: column.index, in: record, db.dateFormat)
-    if column.changes(value) { throw problem(of: column, key: key(of: record, db)) }
-  }
-
   /// The columns that convert values. Looks at the database's table first, unless no table of the
   /// declaration converts any.
   func converting(_ db: Database) throws -> [ConvertingColumn] {
@@ -71,9 +61,9 @@ extension TableCore {
     }
   }
 
-  private func problem(of column: ConvertingColumn, key: [DatabaseValue]) -> RecordError {
+  func problem(of column: ConvertingColumn, key: [DatabaseValue]) -> RecordError {
     let name = columns[column.index].name
-    guard !column.isDecimal else {
+    if column.conversion.contains(.ofDecimals) {
       return .conversion(
         table: self.name, column: name, key: key, error: ConversionError(.notExact, Double.self))
     }

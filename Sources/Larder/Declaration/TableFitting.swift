@@ -113,7 +113,8 @@ extension TableCore: ExpectedTable {
       for column in fitting.neededKeys(db) { try checkKey(column, of: record, db) }
     }
     for column in fitting.converting(db) where written.contains(column.index) {
-      try checkConverting(column, record, db)
+      let value = try layout.value(of: column.index, in: record, db.dateFormat)
+      if column.changes(value) { throw problem(of: column, key: key(of: record, db)) }
     }
   }
 

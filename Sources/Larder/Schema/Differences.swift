@@ -72,8 +72,10 @@ private struct TableComparison {
       add(.options, nil, declared.options, found.options)
     }
     compareIndexes()
-    compareChecks()
-    compareConflictClauses()
+    compare(.check, declared.checks.map(check), found.checks.map(check))
+    compare(
+      .conflictClause, declared.conflictClauses.map { ($0, $0.sql) },
+      found.conflictClauses.map { ($0, $0.sql) })
     compareForeignKeys()
   }
 
@@ -181,18 +183,8 @@ private struct TableComparison {
     for index in surplus { add(.index, index.onlyColumn, nil, index.sql) }
   }
 
-  private mutating func compareChecks() {
-    func checks(_ table: TableSchema) -> [(key: [String], sql: String)] {
-      table.checks.map { (normalized($0), DDL.check($0)) }
-    }
-    compare(.check, checks(declared), checks(found))
-  }
-
-  private mutating func compareConflictClauses() {
-    func clauses(_ table: TableSchema) -> [(key: ConflictClause, sql: String)] {
-      table.conflictClauses.map { ($0, $0.sql) }
-    }
-    compare(.conflictClause, clauses(declared), clauses(found))
+  private func check(_ condition: String) -> (key: [String], sql: String) {
+    (normalized(condition), DDL.check(condition))
   }
 
   /// Adds a difference for each part that only one of the two tables has.

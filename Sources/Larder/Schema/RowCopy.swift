@@ -98,7 +98,9 @@ package struct RowCopy {
     guard try db.value("SELECT EXISTS (SELECT 1 FROM \(oldTable))", as: Bool.self) == true
     else { return }
     try checkColumns()
-    if !losing.contains(.rowIDs) { try checkRowIDs() }
+    if !losing.contains(.rowIDs), let changed = changedRowIDs {
+      try throwIfAny(changed) { .losesRowIDs(table: new.name, count: $0, rows: $1) }
+    }
     if !losing.contains(.values) { try checkValues() }
   }
 
@@ -151,13 +153,12 @@ package struct RowCopy {
   /// ROWID is known by its key, unless it is the content of a virtual table.
   private func checkHasRowIDs() throws {
     guard old.rowIDSource != nil, new.rowIDTarget == nil else { return }
-    if new.isWithoutRowID, try !isContentOfVirtualTable() { return }
+    if new.isWithoutRowID,
+      try !db.schema().contains(where: { $0.isVirtualTable && $0.names(old.name) })
+    {
+      return
+    }
     throw try loss(of: "true") { .losesRowIDs(table: new.name, count: $0, rows: $1) }
-  }
-
-  private func checkRowIDs() throws {
-    guard let changed = changedRowIDs else { return }
-    try throwIfAny(changed) { .losesRowIDs(table: new.name, count: $0, rows: $1) }
   }
 
   /// The condition of rows that would get another row id; nil if none can.
@@ -168,10 +169,6 @@ package struct RowCopy {
       !value.isRowID, value.column == nil || value.column?.name != old.rowIDColumn
     else { return nil }
     return "(\(value.source)) IS NOT \(identifier: source)"
-  }
-
-  private func isContentOfVirtualTable() throws -> Bool {
-    try db.schema().contains { $0.isVirtualTable && $0.names(old.name) }
   }
 
   /// Throws if a column's type, key or conflict clause would change a value.
