@@ -44,8 +44,7 @@ extension KeyColumn {
 /// when SQLite [enforces foreign keys](https://www.sqlite.org/foreignkeys.html#fk_schemacommands). If the
 /// key's collation is BINARY, the foreign key's collation applies.
 ///
-/// Both come from the database's tables, whatever the records declare. For views, SQLite doesn't report
-/// them.
+/// Both come from the database's tables, whatever the records declare. For views, SQLite doesn't report them.
 struct KeyComparison {
   /// Whether keys are equal only if their values are, so that Swift matches them as SQLite does.
   private let isExact: Bool

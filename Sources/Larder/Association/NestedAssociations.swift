@@ -116,8 +116,7 @@ public struct NestedAssociation<Owner: Record, Target: Record, Related>: RecordA
     self.fetch = fetch
   }
 
-  /// The related records of each owner, in the owners' order. Throws as ``Association/fetchAll(_:of:)``
-  /// does.
+  /// The related records of each owner, in the owners' order. Throws as ``Association/fetchAll(_:of:)`` does.
   @_documentation(visibility: internal)
   public func fetchAll(_ db: Database, of owners: [Owner]) throws -> [Related] {
     try fetch(records, db, owners)

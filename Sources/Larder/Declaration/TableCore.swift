@@ -139,8 +139,7 @@ final class TableCore: Sendable {
     }
   }
 
-  /// Whether the row id or a version may not fit its property, which shows only once the row is
-  /// written.
+  /// Whether the row id or a version may not fit its property, which shows only once the row is written.
   var mayNotTakeIntegers: Bool {
     let columns = [rowIDColumn, sql.version].compactMap { $0 }
     return columns.contains { self.columns[$0].code != nil || layout.properties[$0].size < 8 }

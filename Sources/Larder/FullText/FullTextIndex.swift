@@ -14,13 +14,12 @@ import LarderSQLite
 ///   .limit(20).fetchAll(db)
 /// ```
 ///
-/// It is an FTS5 table that triggers keep up to date, whoever writes to the record's table:
-/// other connections and programs too, if they have the tokenizer. Rows that replace others
-/// (`INSERT OR REPLACE`) are covered too, by the unique columns that the record declares.
-/// The connection needn't trust its schema (``LarderSQLite/Configuration/trustsSchema``):
-/// Larder's connections allow triggers to write to FTS5's tables, and allow nothing else.
-/// Drop the index before its table, or create it again with `ifNotExists`: a table's
-/// triggers are dropped with it.
+/// It is an FTS5 table that triggers keep up to date, whoever writes to the record's table: other connections
+/// and programs too, if they have the tokenizer. Rows that replace others (`INSERT OR REPLACE`) are covered
+/// too, by the unique columns that the record declares. The connection needn't trust its schema
+/// (``LarderSQLite/Configuration/trustsSchema``): Larder's connections allow triggers to write to FTS5's
+/// tables, and allow nothing else. Drop the index before its table, or create it again with `ifNotExists`: a
+/// table's triggers are dropped with it.
 ///
 /// The table needs an integer primary key. See [FTS5](https://www.sqlite.org/fts5.html). On PostgreSQL the
 /// index is a column of text search vectors with a GIN index.
