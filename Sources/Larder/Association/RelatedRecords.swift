@@ -93,11 +93,8 @@ struct OwnerKeys {
   func parts(_ db: Database) -> [Range<Int>] {
     if values.isEmpty { return [] }
     let list = MemberList(DatabaseValue.self, values, isCoded: false)
-    let count =
-      list.isOneArgument ? values.count : max(1, min(1_000, db.limit(.variables) / 2))
-    return stride(from: 0, to: values.count, by: count).map {
-      $0..<min($0 + count, values.count)
-    }
+    let count = list.isOneArgument ? values.count : max(1, min(1_000, db.limit(.variables) / 2))
+    return stride(from: 0, to: values.count, by: count).map { $0..<min($0 + count, values.count) }
   }
 }
 

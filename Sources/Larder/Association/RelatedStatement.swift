@@ -33,8 +33,7 @@ struct RelatedStatement<Target: Record> {
     let (column, ownerKey) = (records.column, records.ownerKey)
     isReferredTo = records.isReferredTo
     comparison =
-      try isReferredTo
-      ? KeyComparison(column, ownerKey, db) : KeyComparison(ownerKey, column, db)
+      try isReferredTo ? KeyComparison(column, ownerKey, db) : KeyComparison(ownerKey, column, db)
     var index = try column.index
     if let link = records.link {
       let comparison = try KeyComparison(link.key, link.foreignKey, db)
@@ -90,17 +89,14 @@ struct RelatedStatement<Target: Record> {
     }
     if isReferredTo ? comparison.usesIndexOfKey : comparison.usesIndexOfForeignKey {
       select.add(
-        condition: key.infix(
-          .in, operand: "(SELECT \(name: "value") FROM \(name: Self.keys))"))
+        condition: key.infix(.in, operand: "(SELECT \(name: "value") FROM \(name: Self.keys))"))
     }
     let number = (select.tables.aliases.last ?? .none).column("number")
     return limited(select, "\(columns), \(number)", by: number, with: keyTables(list, values))
   }
 
   /// The keys as a table: each key's number, and its value as the key's column stores it.
-  private func keyTables(
-    _ list: MemberList, _ values: ArraySlice<DatabaseValue>
-  ) -> [SQLFragment] {
+  private func keyTables(_ list: MemberList, _ values: ArraySlice<DatabaseValue>) -> [SQLFragment] {
     let columns: SQLFragment = "(\(name: "number"), \(name: "value")) AS"
     let rows = SQLFragment(.rows(list))
     if comparison.isStored(values) {
@@ -136,9 +132,7 @@ struct RelatedStatement<Target: Record> {
       """
     let (end, isTooLarge) = offset.addingReportingOverflow(limit)
     var condition = SQLFragment(last, .lessOrEqual, value: isTooLarge ? .max : end)
-    if offset > 0 {
-      condition = SQLFragment(last, .greater, value: offset).infix(.and, condition)
-    }
+    if offset > 0 { condition = SQLFragment(last, .greater, value: offset).infix(.and, condition) }
     return """
       WITH \(.list(tables + [rows])) SELECT * FROM \(name: Self.rows) WHERE \(condition) \
       ORDER BY \(last)

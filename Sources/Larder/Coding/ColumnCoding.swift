@@ -153,9 +153,7 @@ extension ColumnCoding where Value: DatabaseValueConvertible {
       stored: { value, format in
         if let date = value as? Date { return try format.databaseValue(of: date) }
         return try value.databaseValue
-      },
-      restored: { try Value(databaseValue: $0) },
-      columnType: Value.columnType)
+      }, restored: { try Value(databaseValue: $0) }, columnType: Value.columnType)
   }
 }
 

@@ -18,9 +18,7 @@ public struct JSON<Value: Codable & Sendable>: DatabaseValueConvertible {
   public init(_ value: Value) { self.value = value }
 
   /// The value as JSON text; throws ``LarderSQLite/ConversionError`` if it has no form in JSON.
-  public var databaseValue: DatabaseValue {
-    get throws { .text(try JSONText.text(of: value)) }
-  }
+  public var databaseValue: DatabaseValue { get throws { .text(try JSONText.text(of: value)) } }
 
   /// The value of a JSON text; throws ``LarderSQLite/ConversionError`` for any other text.
   public init(databaseValue: DatabaseValue) throws {

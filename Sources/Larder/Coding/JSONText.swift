@@ -52,8 +52,7 @@ enum JSONText {
   /// The description of an error: what is wrong and where, without the value.
   private static func part(_ error: DecodingError) -> String {
     switch error {
-    case .typeMismatch(let type, let context):
-      "\(place(context.codingPath)) isn't of type \(type)"
+    case .typeMismatch(let type, let context): "\(place(context.codingPath)) isn't of type \(type)"
     case .valueNotFound(let type, let context):
       "\(place(context.codingPath)) is null, not of type \(type)"
     case .keyNotFound(let key, let context): "\(place(context.codingPath + [key])) is missing"

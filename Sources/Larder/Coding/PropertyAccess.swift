@@ -107,9 +107,8 @@ final class PropertyAccess: Sendable {
         let value = try coding.read(column)
         record.assumingMemoryBound(to: R.self).pointee[keyPath: keyPath] = value
       },
-      value: {
-        try coding.stored($0.assumingMemoryBound(to: R.self).pointee[keyPath: keyPath], $1)
-      })
+      value: { try coding.stored($0.assumingMemoryBound(to: R.self).pointee[keyPath: keyPath], $1) }
+    )
   }
 }
 
@@ -139,9 +138,7 @@ extension PropertyAccess {
   ) -> PropertyAccess {
     PropertyAccess(
       type, offset: nil, place: nil, isWritable: false, keyPath: nil, plain: plain, read: read,
-      bind: { _, _ in },
-      assign: { _, _ in },
-      take: { _, _ in }, value: { _, _ in .null })
+      bind: { _, _ in }, assign: { _, _ in }, take: { _, _ in }, value: { _, _ in .null })
   }
 }
 

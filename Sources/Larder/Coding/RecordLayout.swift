@@ -29,8 +29,7 @@ final class RecordLayout: @unchecked Sendable {
     for (index, property) in properties.enumerated() {
       end = (end + property.alignment - 1) / property.alignment * property.alignment
       (elements + index).initialize(
-        to: Element(
-          property: .passUnretained(property), plain: property.plain, offset: end))
+        to: Element(property: .passUnretained(property), plain: property.plain, offset: end))
       end += property.size
     }
     size = end

@@ -38,8 +38,7 @@ extension SQLFragment {
     let operand = value.parenthesized(in: .lowest)
     let isWhole = range == .min ... .max
     let bounds =
-      isWhole
-      ? [] : [range.lowerBound, range.upperBound].map { SQLFragment(text: "\($0)") }
+      isWhole ? [] : [range.lowerBound, range.upperBound].map { SQLFragment(text: "\($0)") }
     let call = SQLFragment(.call("larder_integer", [operand] + bounds))
     return SQLFragment(.form(.integer, [operand] + bounds, call), isNullable: value.isNullable)
   }

@@ -46,8 +46,7 @@ public struct Column<R, Value: Sendable>: Sendable {
   /// A column of an Optional property, with a coding of its own for the wrapped type.
   public init<Wrapped: Sendable>(
     _ name: String, _ keyPath: KeyPath<R, Wrapped?> & Sendable,
-    _ options: ColumnOption<Wrapped?>...,
-    as coding: ColumnCoding<Wrapped>
+    _ options: ColumnOption<Wrapped?>..., as coding: ColumnCoding<Wrapped>
   ) where Value == Wrapped? {
     let optional = coding.optional
     storage = ColumnStorage(
@@ -101,8 +100,7 @@ final class ColumnStorage<Value: Sendable>: Sendable {
     }
     let node = alias.column(
       definition.name, isNullable: definition.type.isNullable,
-      as: .column(isKey: definition.isPrimaryKey, definition.type.kind),
-      coding: expressionCoding)
+      as: .column(isKey: definition.isPrimaryKey, definition.type.kind), coding: expressionCoding)
     // Set once, and released with this object.
     let reference = Unmanaged.passRetained(QualifiedColumn(alias: alias, node: node))
     let isFirst = qualified.compareExchange(

@@ -56,8 +56,7 @@ extension TableCore {
   /// Whether a column holds texts that some tables would convert to numbers.
   var mayConvert: Bool {
     columns.contains {
-      $0.type.kind == .decimal
-        || $0.type.kind == .text && ($0.takesNumbers || $0.numbers == .few)
+      $0.type.kind == .decimal || $0.type.kind == .text && ($0.takesNumbers || $0.numbers == .few)
     }
   }
 

@@ -39,8 +39,7 @@ private struct StoredProperty<Value: Sendable>: PropertyValue {
 
   func isEqual(toValueIn memory: UnsafeRawPointer) -> Bool {
     isEqual(
-      to: StoredProperty(
-        value: memory.assumingMemoryBound(to: Value.self).pointee, column: column))
+      to: StoredProperty(value: memory.assumingMemoryBound(to: Value.self).pointee, column: column))
   }
 
   private func isEqual(to other: StoredProperty) -> Bool {
@@ -51,9 +50,7 @@ private struct StoredProperty<Value: Sendable>: PropertyValue {
     if let type = Value.self as? any Equatable.Type, let areEqual = areEqual(type) {
       return areEqual
     }
-    let stored = [self, other].map {
-      try? $0.column.databaseValue(of: $0.value, .secondsSince1970)
-    }
+    let stored = [self, other].map { try? $0.column.databaseValue(of: $0.value, .secondsSince1970) }
     return stored[0] == stored[1]
   }
 }

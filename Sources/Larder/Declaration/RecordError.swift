@@ -46,8 +46,7 @@ extension RecordError: CustomStringConvertible {
         + ": \(error)"
     case .batch(let table, let index, let error):
       "record \(index) of the batch for “\(table)” couldn't be written, so none was: \(error)"
-    case .unknownColumn(let table, let column):
-      "“\(table)” has no column “\(column)”"
+    case .unknownColumn(let table, let column): "“\(table)” has no column “\(column)”"
     case .declaration(let table, let problem):
       "the declaration of the table “\(table)” is wrong: \(problem)"
     case .view(let table):

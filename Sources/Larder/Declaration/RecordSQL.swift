@@ -109,8 +109,7 @@ struct RecordSQL {
     let insert = insert(leavingOut: left)
     // A row that the engine is yet to number can't exist already.
     if left != nil, target == key { return insert }
-    let assignments =
-      assigned.map { [$0] } ?? assignments(onConflict: target, updating: chosen)
+    let assignments = assigned.map { [$0] } ?? assignments(onConflict: target, updating: chosen)
     let action: SQLFragment =
       assignments.isEmpty ? "DO NOTHING" : "DO UPDATE SET \(.list(assignments))"
     return "\(insert) ON CONFLICT (\(names(target))) \(action)"
@@ -148,8 +147,7 @@ struct RecordSQL {
   private var keyCondition: SQLFragment { condition(key + (version.map { [$0] } ?? [])) }
 
   private func condition(_ columns: [Int]) -> SQLFragment {
-    .list(
-      columns.map { SQLFragment(names[$0], .equal, parameters[$0]) }, separator: " AND ")
+    .list(columns.map { SQLFragment(names[$0], .equal, parameters[$0]) }, separator: " AND ")
   }
 }
 

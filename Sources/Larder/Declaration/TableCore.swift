@@ -85,16 +85,14 @@ final class TableCore: Sendable {
     propertyTypes = builder.properties.map(\.valueType)
     let problem =
       layout.size == tupleSize
-      ? builder.problem(table: name, declaration)
-      : "its columns' values have no layout in memory"
+      ? builder.problem(table: name, declaration) : "its columns' values have no layout in memory"
     initializer = InitializerCheck(builder.properties, builder.readers, layout, make)
     let key = columns.indices.filter { [columns] in columns[$0].isPrimaryKey }
     hasCodedKey = key.contains { [columns] in columns[$0].code != nil }
     hasDecimals = columns.contains { $0.type.kind == .decimal }
     rowIDColumn =
-      key.count == 1 && columns[key[0]].type == .integer.optional
-        && columns[key[0]].isOfRowIDType && options.isDisjoint(with: [.withoutRowID, .view])
-      ? key[0] : nil
+      key.count == 1 && columns[key[0]].type == .integer.optional && columns[key[0]].isOfRowIDType
+        && options.isDisjoint(with: [.withoutRowID, .view]) ? key[0] : nil
     let storages = builder.storages
     fitting = TableFitting(
       name, columns, options, countsRows: rowIDColumn != nil,

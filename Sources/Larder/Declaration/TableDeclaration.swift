@@ -76,8 +76,7 @@ final class TableBuilder {
     var properties = StoredProperties(
       zip(columns, self.properties).map { column, property in
         CoveredProperty(
-          place: property.place,
-          type: property.valueType, size: property.size, column: column.name)
+          place: property.place, type: property.valueType, size: property.size, column: column.name)
       } + notStored)
     let names = properties.uncovered(in: record)
     guard let first = names.first else { return nil }

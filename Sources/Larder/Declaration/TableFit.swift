@@ -15,9 +15,7 @@ final class TableFit: Sendable {
     /// written.
     var converting: [ConvertingColumn] = []
 
-    var isEmpty: Bool {
-      problems.isEmpty && converting.isEmpty && !keepsKey && neededKeys.isEmpty
-    }
+    var isEmpty: Bool { problems.isEmpty && converting.isEmpty && !keepsKey && neededKeys.isEmpty }
   }
 
   let findings: Findings
@@ -77,8 +75,7 @@ private struct FitComparison {
       }
       return
     }
-    let kind =
-      column.type.kind == .date ? schema.dateFormat.columnType.kind : column.type.kind
+    let kind = column.type.kind == .date ? schema.dateFormat.columnType.kind : column.type.kind
     let affinity = table.affinity(of: found)
     if let change = column.change(by: affinity, of: kind) {
       add("“\(column.name)” is \(table.columns[found].type) in the database, \(change)")
@@ -155,8 +152,7 @@ private struct FitComparison {
     let key = declared.key.map { declared.columns[$0] }
     let places = declared.key.map { self.places[$0] }
     let isRowID =
-      key.count == 1
-      && (places[0].map { $0 == table.rowIDColumn } ?? table.isRowID(key[0].name))
+      key.count == 1 && (places[0].map { $0 == table.rowIDColumn } ?? table.isRowID(key[0].name))
     if key.isEmpty || isRowID { return }
     findings.keepsKey = declared.countsRows
     findings.neededKeys = declared.key.filter(isNeeded)

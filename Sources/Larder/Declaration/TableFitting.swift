@@ -76,8 +76,7 @@ final class TableFitting: ExpectedTable {
 
   /// The fit on a connection whose table has been looked at; nil if all fits are as declared.
   private func known(_ db: Database) -> TableFit? {
-    isUnlikeDeclared.load(ordering: .relaxed)
-      ? db.schemaReader[finding: number] as? TableFit : nil
+    isUnlikeDeclared.load(ordering: .relaxed) ? db.schemaReader[finding: number] as? TableFit : nil
   }
 }
 
@@ -98,8 +97,7 @@ extension TableCore: ExpectedTable {
 
   /// The table under a name in a query.
   func reference(as alias: String) -> SQLFragment {
-    SQLFragment(
-      text: QueryAlias.definition(of: name, as: alias), of: fitting, fitting.number)
+    SQLFragment(text: QueryAlias.definition(of: name, as: alias), of: fitting, fitting.number)
   }
 
   /// Throws if a record can't be written to the table that the database has.

@@ -30,9 +30,7 @@ extension Database {
   }
 
   /// The same with arguments from an array or, by name, from a dictionary.
-  public func fetch<T: Decodable>(
-    _ type: T.Type, _ sql: SQL, arguments: Arguments
-  ) throws -> [T] {
+  public func fetch<T: Decodable>(_ type: T.Type, _ sql: SQL, arguments: Arguments) throws -> [T] {
     var number = 0
     return try executeQuery(sql, arguments: arguments).map { row in
       defer { number += 1 }

@@ -43,8 +43,7 @@ struct DecodedRow {
   private func decodeJSON<T: Decodable>(_ type: T.Type, at index: Int) throws -> T {
     try attempt(at: index) { column in
       guard column.storageClass == .text else {
-        throw ConversionError(
-          column.isNull ? .null : .storageClass(column.storageClass), type)
+        throw ConversionError(column.isNull ? .null : .storageClass(column.storageClass), type)
       }
       let text = try column.text()
       return try JSONText.value(type, of: text)

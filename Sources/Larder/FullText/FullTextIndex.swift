@@ -125,12 +125,9 @@ final class FullTextDefinition: Sendable {
     let folded = columns.map(\.foldedName) + [name.foldedName]
     if name.isEmpty || name.utf8.contains(0) { return "its name is empty or holds a NUL" }
     if columns.isEmpty || declared.count != columns.count {
-      return
-        "it has no columns, or one that isn't a text column of the table"
+      return "it has no columns, or one that isn't a text column of the table"
     }
-    if declared.contains(where: { $0.type.kind != .text }) {
-      return "a column doesn't hold text"
-    }
+    if declared.contains(where: { $0.type.kind != .text }) { return "a column doesn't hold text" }
     if Set(folded).count != folded.count
       || folded.contains(where: { $0 == Array("rank".utf8) || $0 == Array("rowid".utf8) })
     {

@@ -93,9 +93,7 @@ public struct FullTextFields<R: Record>: Sendable {
   /// How well the row matches: the lower, the better. The rank is
   /// [bm25](https://www.sqlite.org/fts5.html#the_bm25_function) with the index's
   /// weights. It is negative, and depends on all rows.
-  public var rank: SQLExpression<Double> {
-    SQLExpression(search?.rank(alias) ?? .noSearch)
-  }
+  public var rank: SQLExpression<Double> { SQLExpression(search?.rank(alias) ?? .noSearch) }
 
   /// The rank with other weights, one for each column of the index.
   public func rank(weights: [Double]) -> SQLExpression<Double> {

@@ -129,13 +129,9 @@ extension FullTextPattern.Node {
     return parts.map { $0.depth + 1 }.max() ?? 0
   }
 
-  fileprivate var conjuncts: [Self] {
-    if case .and(let nodes) = self { nodes } else { [self] }
-  }
+  fileprivate var conjuncts: [Self] { if case .and(let nodes) = self { nodes } else { [self] } }
 
-  fileprivate var alternatives: [Self] {
-    if case .or(let nodes) = self { nodes } else { [self] }
-  }
+  fileprivate var alternatives: [Self] { if case .or(let nodes) = self { nodes } else { [self] } }
 
   /// The pattern in FTS5's syntax, in which a text in quotes means only its terms.
   var expression: String {

@@ -21,9 +21,7 @@ extension Query {
   }
 
   /// The records that are found, with two expressions beside each.
-  public func select<
-    R: Record, A: DatabaseValueConvertible, B: DatabaseValueConvertible
-  >(
+  public func select<R: Record, A: DatabaseValueConvertible, B: DatabaseValueConvertible>(
     _ parts: (FullTextFields<R>) -> (FullTextFields<R>, SQLExpression<A>, SQLExpression<B>)
   ) -> Selection<(R, A, B)> where From == FullTextMatch<R> {
     var columns = RecordAndValues<R>(select.tables)
@@ -34,8 +32,7 @@ extension Query {
 
   /// The records that are found, with three expressions beside each.
   public func select<
-    R: Record, A: DatabaseValueConvertible, B: DatabaseValueConvertible,
-    C: DatabaseValueConvertible
+    R: Record, A: DatabaseValueConvertible, B: DatabaseValueConvertible, C: DatabaseValueConvertible
   >(
     _ parts: (FullTextFields<R>) -> (
       FullTextFields<R>, SQLExpression<A>, SQLExpression<B>, SQLExpression<C>

@@ -31,8 +31,7 @@ public struct FullTextTokenizer: Hashable, Sendable, ExpressibleByStringLiteral 
     let words =
       ["unicode61", "remove_diacritics", removingDiacritics ? "2" : "0"]
       + (alsoLetters.isEmpty ? [] : ["tokenchars", alsoLetters])
-    return FullTextTokenizer(
-      .unicode61(removesDiacritics: removingDiacritics, stems: false), words)
+    return FullTextTokenizer(.unicode61(removesDiacritics: removingDiacritics, stems: false), words)
   }
 
   /// Terms are the stems of English words: `ferry` finds `ferries`. The rest is as with
@@ -68,8 +67,7 @@ public struct FullTextTokenizer: Hashable, Sendable, ExpressibleByStringLiteral 
 
   /// The value of FTS5's option `tokenize`.
   var option: String {
-    words.enumerated().map { $0 == 0 || $1.isPlainWord ? $1 : $1.quotedText }
-      .joined(separator: " ")
+    words.enumerated().map { $0 == 0 || $1.isPlainWord ? $1 : $1.quotedText }.joined(separator: " ")
   }
 
   /// Whether terms may have characters in common.

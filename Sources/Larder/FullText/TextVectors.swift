@@ -66,29 +66,23 @@ extension FullTextDefinition {
   func dropVectors(_ db: Database, ifExists: Bool) throws {
     let condition = ifExists ? "IF EXISTS " : ""
     try db.executeUpdate(
-      SQL(
-        raw: "ALTER TABLE \(table.quotedIdentifier) DROP COLUMN \(condition)\(quotedName)"))
+      SQL(raw: "ALTER TABLE \(table.quotedIdentifier) DROP COLUMN \(condition)\(quotedName)"))
   }
 
   func vectorDifferences(_ db: Database) throws -> [TableDifference] {
     if let vectorRefusal { throw vectorRefusal }
     if try db.columnExists(name, in: table) { return [] }
-    return [
-      TableDifference(kind: .column, table: table, column: name, declared: vector.sql.text)
-    ]
+    return [TableDifference(kind: .column, table: table, column: name, declared: vector.sql.text)]
   }
 }
 
 extension FullTextSearch {
   /// A column's text with marks: all of it, or an excerpt of so many words.
-  func headline(
-    _ column: String, _ start: String, _ end: String, tokens: Int?
-  ) -> SQLFragment {
+  func headline(_ column: String, _ start: String, _ end: String, tokens: Int?) -> SQLFragment {
     let extent =
       tokens.map { "MaxWords=\(max($0, 2)), MinWords=\(max($0 - 1, 1)), ShortWord=0" }
       ?? "HighlightAll=true"
-    let options =
-      "StartSel=\(start.quotedIdentifier), StopSel=\(end.quotedIdentifier), \(extent)"
+    let options = "StartSel=\(start.quotedIdentifier), StopSel=\(end.quotedIdentifier), \(extent)"
     return """
       ts_headline(\(index.configuration), coalesce(\(record.column(column)), ''), \
       \(query(pattern, nil)), \(SQLFragment(value: options)))

@@ -51,9 +51,7 @@ final class DatabaseCopy {
 extension Database {
   /// A copy of the database in a temporary file: the committed state, or the state that this connection's
   /// read transaction sees.
-  func temporaryCopy(
-    trace: (@Sendable (TraceEvent) -> Void)? = nil
-  ) throws -> DatabaseCopy {
+  func temporaryCopy(trace: (@Sendable (TraceEvent) -> Void)? = nil) throws -> DatabaseCopy {
     var configuration = configuration
     configuration.readOnly = false
     configuration.journalMode = nil

@@ -93,9 +93,7 @@ struct ForeignKeyCheck {
   // MARK: Reading
 
   /// Calls a closure with each violation until it returns false.
-  private static func forEach(
-    in db: Database, _ body: (ForeignKeyViolation) -> Bool
-  ) throws {
+  private static func forEach(in db: Database, _ body: (ForeignKeyViolation) -> Bool) throws {
     let references = try db.executeQuery(
       """
       SELECT DISTINCT t.name, k."table", p.name IS NULL

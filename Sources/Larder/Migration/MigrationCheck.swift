@@ -51,8 +51,7 @@ extension Migrator {
         return [:]
       }
     }
-    let new = check(
-      "a new database", try DatabaseCopy(Database(configuration: configuration)))
+    let new = check("a new database", try DatabaseCopy(Database(configuration: configuration)))
     for (index, old) in oldDatabases.enumerated() {
       let name = old.name(index: index)
       let found = check(name, try old.copy(configuration))
@@ -109,14 +108,11 @@ extension Migrator {
   ) -> [String] {
     Set(new.keys).union(found.keys).sorted().compactMap { name in
       switch (new[name]?.sql, found[name]?.sql) {
-      case (let sql?, nil):
-        "\(name) is missing; in a new database it is \(sql)"
-      case (nil, let sql?):
-        "\(name) doesn't exist in a new database: \(sql)"
+      case (let sql?, nil): "\(name) is missing; in a new database it is \(sql)"
+      case (nil, let sql?): "\(name) doesn't exist in a new database: \(sql)"
       case (let sql?, let other?) where sql.normalizedSQL != other.normalizedSQL:
         "\(name) is \(other); in a new database it is \(sql)"
-      default:
-        nil
+      default: nil
       }
     }
   }

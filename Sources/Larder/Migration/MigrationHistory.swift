@@ -160,8 +160,7 @@ struct MigrationHistory {
     let microseconds = Int64(duration / .microseconds(1))
     let checksum = migration.checksum(in: db)
     guard db.engine != nil else {
-      try db.executeUpdate(
-        insertion(migration.name, checksum, at: applied.count, microseconds))
+      try db.executeUpdate(insertion(migration.name, checksum, at: applied.count, microseconds))
       return nil
     }
     let now = try DateFormat.iso8601.databaseValue(of: Date()).literal

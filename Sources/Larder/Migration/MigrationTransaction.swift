@@ -172,8 +172,6 @@ extension Migrator {
       zip(written.applied, migrations).allSatisfy({
         $0.name.isSame(as: $1.name) && $1.hasChecksum($0.checksum, in: db)
       })
-    else {
-      throw DatabaseError(.misuse, "a migration can't change the table larder_migration")
-    }
+    else { throw DatabaseError(.misuse, "a migration can't change the table larder_migration") }
   }
 }

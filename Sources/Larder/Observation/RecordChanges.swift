@@ -74,8 +74,7 @@ extension DatabaseAccess {
   ) -> ChangeFeed<RecordChange<any Record>> {
     // With the database's name, so that a dot in a table's name isn't taken for the end of one.
     let tables = types.map { "main." + $0.tableName }
-    let known = Dictionary(
-      types.map { ($0.tableName.foldedName, $0) }, uniquingKeysWith: { $1 })
+    let known = Dictionary(types.map { ($0.tableName.foldedName, $0) }, uniquingKeysWith: { $1 })
     return ChangeFeed(
       of: tables, access: self, limit: limit, byteLimit: byteLimit, beginning: beginning
     ) { format in

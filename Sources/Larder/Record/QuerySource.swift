@@ -64,9 +64,7 @@ public struct QueryColumns {
   mutating func add(_ core: TableCore) -> Positions {
     guard count == 0, tables.alias(at: tableIndex) === core.alias, areDecimal == nil,
       !(areCompared && core.hasDecimals)
-    else {
-      return add(columnsOf: core)
-    }
+    else { return add(columnsOf: core) }
     tableIndex += 1
     count = core.identity.count
     columns = core.qualifiedColumns

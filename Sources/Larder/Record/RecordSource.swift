@@ -53,9 +53,8 @@ extension Optional: QuerySource where Wrapped: Record {
     let key = table.core.sql.key.isEmpty ? Array(table.core.columns.indices) : table.core.sql.key
     return { cursor in
       let isMissing = key.allSatisfy {
-        ColumnReader(
-          statement: cursor.handle, index: positions.first[$0], format: cursor.format
-        ).isNull
+        ColumnReader(statement: cursor.handle, index: positions.first[$0], format: cursor.format)
+          .isNull
       }
       if isMissing { return nil }
       let record = try table.record(cursor, positions.first)

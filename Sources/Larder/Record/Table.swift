@@ -69,11 +69,7 @@ public struct Table<R: Record>: Sendable {
     hooks = .ofType()
     needsScope = hooks != nil || core.mayNotTakeIntegers
     // Not by map and ??, which would wrap the closure twice.
-    if let hooks {
-      self.read = hooks.afterFetching(read)
-    } else {
-      self.read = read
-    }
+    if let hooks { self.read = hooks.afterFetching(read) } else { self.read = read }
   }
 
   /// The table's name.

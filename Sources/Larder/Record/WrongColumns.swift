@@ -56,9 +56,7 @@ extension NotACondition {
 extension ColumnOption {
   /// Not available: the default has to be of the column's type.
   @_disfavoredOverload
-  @available(
-    *, unavailable, message: "the default has another type than the column"
-  )
+  @available(*, unavailable, message: "the default has another type than the column")
   public static func `default`<Other: DatabaseValueConvertible>(_ value: Other) -> Self {
     Self { _ in }
   }

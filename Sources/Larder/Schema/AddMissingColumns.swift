@@ -32,9 +32,7 @@ extension TableSchema {
   public func addMissingColumns(_ db: Database) throws -> [String] {
     try checkEngine(of: db)
     return try db.keepingDependents(of: name) { db in
-      guard let found = try TableSchema.found(name, in: db) else {
-        throw SchemaError.noTable(name)
-      }
+      guard let found = try TableSchema.found(name, in: db) else { throw SchemaError.noTable(name) }
       let missing = columns.filter { found.column($0.name) == nil }
       for column in missing {
         if let reason = blockedReason(adding: column) {

@@ -14,8 +14,7 @@ struct DeclaredTable {
   /// Makes the table's value; throws if the declaration is wrong.
   init(
     _ name: String, _ columns: [ColumnDefinition], _ constraints: [TableConstraintDefinition],
-    _ options: TableOptions, _ dateFormat: DateFormat, _ dialect: any Dialect,
-    isDraft: Bool = false
+    _ options: TableOptions, _ dateFormat: DateFormat, _ dialect: any Dialect, isDraft: Bool = false
   ) throws {
     primaryKey = columns.filter(\.isPrimaryKey).map(\.name)
     self.dateFormat = dateFormat
@@ -51,8 +50,7 @@ struct DeclaredTable {
     if let sqlType = definition.sqlType { try check(sqlType, of: name) }
     let isRowID =
       primaryKey == [name] && type.kind == .integer && definition.isOfRowIDType
-      && !schema.isWithoutRowID
-      && (dialect.definitions == nil || definition.type.isNullable)
+      && !schema.isWithoutRowID && (dialect.definitions == nil || definition.type.isNullable)
     if isRowID { schema.rowIDColumn = name }
     var column = ColumnSchema(name: name)
     // In a table that isn't STRICT, the type ANY would turn text into numbers.
@@ -187,8 +185,7 @@ struct DeclaredTable {
     schema.indexes.append(
       IndexSchema(
         name: name, columns: columns, terms: terms, isUnique: isUnique, condition: condition,
-        sql: DDL.createIndex(
-          name, on: schema.name, terms, isUnique: isUnique, where: condition)))
+        sql: DDL.createIndex(name, on: schema.name, terms, isUnique: isUnique, where: condition)))
   }
 
   private func problem(_ text: String) -> RecordError {

@@ -39,12 +39,8 @@ extension TableSchema {
   /// defaults by their values, and indexes regardless of their names.
   ///
   /// - `strictly`: whether to report differences of wording too; see ``Larder/TableDifference/isNote``.
-  public func differences(
-    from other: TableSchema?, strictly: Bool = false
-  ) -> [TableDifference] {
-    guard let other else {
-      return [TableDifference(kind: .table, table: name, declared: sql)]
-    }
+  public func differences(from other: TableSchema?, strictly: Bool = false) -> [TableDifference] {
+    guard let other else { return [TableDifference(kind: .table, table: name, declared: sql)] }
     var comparison = TableComparison(declared: self, found: other)
     comparison.run()
     return strictly ? comparison.differences : comparison.differences.filter { !$0.isNote }
@@ -68,9 +64,7 @@ private struct TableComparison {
       add(.column, column.name, nil, column.summary)
     }
     compareKeys()
-    if declared.options != found.options {
-      add(.options, nil, declared.options, found.options)
-    }
+    if declared.options != found.options { add(.options, nil, declared.options, found.options) }
     compareIndexes()
     compare(.check, declared.checks.map(check), found.checks.map(check))
     compare(
@@ -175,11 +169,9 @@ private struct TableComparison {
   }
 
   private mutating func compareIndexes() {
-    let missing =
-      declared.missingUniqueConstraints(in: found) + declared.missingIndexes(in: found)
+    let missing = declared.missingUniqueConstraints(in: found) + declared.missingIndexes(in: found)
     for index in missing { add(.index, index.onlyColumn, index.sql, nil) }
-    let surplus =
-      found.missingUniqueConstraints(in: declared) + found.surplusIndexes(for: declared)
+    let surplus = found.missingUniqueConstraints(in: declared) + found.surplusIndexes(for: declared)
     for index in surplus { add(.index, index.onlyColumn, nil, index.sql) }
   }
 
@@ -221,9 +213,8 @@ extension ForeignKeySchema {
     let targets = [referencedColumns, other.referencedColumns].map { $0.map(\.foldedName) }
     return hasSameColumns(as: other)
       && referencedTable.foldedName == other.referencedTable.foldedName
-      && (targets[0] == targets[1] || targets.contains([]))
-      && onDelete == other.onDelete && onUpdate == other.onUpdate
-      && isDeferred == other.isDeferred
+      && (targets[0] == targets[1] || targets.contains([])) && onDelete == other.onDelete
+      && onUpdate == other.onUpdate && isDeferred == other.isDeferred
   }
 }
 

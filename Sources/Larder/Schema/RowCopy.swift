@@ -10,8 +10,7 @@ package struct RowCopy {
   let copying: [[UInt8]: SQL]
 
   package init(
-    old: TableSchema, new: TableSchema, losing: RebuildLosses, db: Database,
-    copying: [String: SQL]
+    old: TableSchema, new: TableSchema, losing: RebuildLosses, db: Database, copying: [String: SQL]
   ) {
     self.old = old
     self.new = new

@@ -16,9 +16,7 @@ public struct Schema: Hashable, Sendable {
   /// The virtual tables (of the kind `table`, such as full-text indexes) and the tables that their triggers
   /// write to; then the views; then the triggers. Entries are sorted into that order. Entries of other kinds,
   /// such as the tables in which virtual ones keep their contents, are left out.
-  public var others: [SchemaEntry] {
-    didSet { others = Self.ordered(others) }
-  }
+  public var others: [SchemaEntry] { didSet { others = Self.ordered(others) } }
 
   /// The views that records read. The records' schema needs these views but doesn't make them.
   private(set) var views: [String] = []
@@ -36,8 +34,7 @@ public struct Schema: Hashable, Sendable {
     return virtual
       + entries.filter { entry in
         entry.kind == .table && virtual.contains { $0.keepsReplacedRows(in: entry.name) }
-      } + entries.filter { $0.kind == .view }
-      + entries.filter { $0.kind == .trigger }
+      } + entries.filter { $0.kind == .view } + entries.filter { $0.kind == .trigger }
   }
 
   /// The `main` schema of a database, in the order of creation. SQLite's own tables and those of virtual
@@ -60,9 +57,7 @@ public struct Schema: Hashable, Sendable {
       ).map { try $0.get(at: 0, as: String.self) }
       let entries = try db.schema()
       let virtual = entries.filter(\.isVirtualTable)
-      let ordinary = names.filter { name in
-        !virtual.contains { $0.keepsReplacedRows(in: name) }
-      }
+      let ordinary = names.filter { name in !virtual.contains { $0.keepsReplacedRows(in: name) } }
       return Schema(
         tables: try ordinary.compactMap { try TableSchema.found($0, in: db, schema: "main") },
         others: entries)
@@ -74,9 +69,7 @@ public struct Schema: Hashable, Sendable {
   /// ``others``.
   ///
   /// - `dateFormat`: the connection's ``LarderSQLite/Configuration/dateFormat``.
-  public init(
-    _ records: any Record.Type..., dateFormat: DateFormat = .secondsSince1970
-  ) throws {
+  public init(_ records: any Record.Type..., dateFormat: DateFormat = .secondsSince1970) throws {
     func schema<R: Record>(_ type: R.Type) throws -> TableSchema {
       try R.table.schema(dateFormat: dateFormat)
     }

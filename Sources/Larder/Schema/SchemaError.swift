@@ -35,10 +35,8 @@ extension SchemaError: CustomStringConvertible {
   /// One line with the table and what to do about it.
   public var description: String {
     switch self {
-    case .noTable(let table):
-      "there is no ordinary table “\(table)” in the main schema"
-    case .hidden(let table):
-      "a temporary table or view hides “\(table)” of the main schema"
+    case .noTable(let table): "there is no ordinary table “\(table)” in the main schema"
+    case .hidden(let table): "a temporary table or view hides “\(table)” of the main schema"
     case .cannotAddColumn(let table, let column, let reason):
       "“\(column)” can't be added to “\(table)”: \(reason); rebuild the table"
     case .losesColumns(let table, let columns):
@@ -57,8 +55,7 @@ extension SchemaError: CustomStringConvertible {
     case .needsValue(let table, let column):
       "rows of “\(table)” have no value for “\(column)”, which is NOT NULL and has no default; "
         + "pass one in copying:"
-    case .noSuchColumn(let table, let column):
-      "“\(table)” has no column “\(column)” to copy to"
+    case .noSuchColumn(let table, let column): "“\(table)” has no column “\(column)” to copy to"
     case .foreignKeysAreOn(let table):
       "rows refer to “\(table)”, and the rebuild would delete or change them; rebuild it outside of a "
         + "transaction (inDatabase), in a migration, or with foreign keys off"

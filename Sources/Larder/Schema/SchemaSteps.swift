@@ -33,8 +33,7 @@ public struct SchemaStep: Hashable, Sendable {
   }
 
   init(dropping index: IndexSchema, of table: String, isDestructive: Bool) {
-    self.init(
-      dropping: .index, index.name, isDestructive: isDestructive, " of “\(table)”")
+    self.init(dropping: .index, index.name, isDestructive: isDestructive, " of “\(table)”")
   }
 
   /// The step's statement; nil for a rebuild, which is several (`TableSchema.rebuild`).
@@ -93,13 +92,11 @@ extension Schema {
     let surplusTables = other.surplusTables(for: self)
     let (conflicts, found) = other.withoutNameConflicts(with: self)
     // Triggers are dropped first, since they refer to the rest.
-    return (surplus + orphans).reversed().map { drop($0) }
-      + conflicts
+    return (surplus + orphans).reversed().map { drop($0) } + conflicts
       + tables.flatMap { table in
         let known = other.others.filter { $0.isVirtualTable && $0.names(table.name) }
         return steps(for: table, found: found.table(table.name), knownTo: known)
-      }
-      + tables.filter { found.table($0.name) == nil }.flatMap { references(of: $0) }
+      } + tables.filter { found.table($0.name) == nil }.flatMap { references(of: $0) }
       // The tables made last are dropped first, since they refer to the others.
       + surplusTables.reversed().map {
         SchemaStep(dropping: .table, $0.name, isDestructive: true, " with its rows")
@@ -149,8 +146,7 @@ extension Schema {
   private func creation(of index: IndexSchema, _ table: TableSchema) -> SchemaStep {
     SchemaStep(
       "create the index “\(index.name)” of “\(table.name)”",
-      .create(
-        SchemaEntry(kind: .index, name: index.name, table: table.name, sql: index.sql)))
+      .create(SchemaEntry(kind: .index, name: index.name, table: table.name, sql: index.sql)))
   }
 
   /// The steps that add columns and indexes, if nothing else differs; nil if something does.
@@ -165,8 +161,7 @@ extension Schema {
       case .index: false
       case .column: !columns.contains { $0.name == difference.column }
       // The keys and checks of a column's own declaration are added with it.
-      case .foreignKey:
-        !columns.contains { $0.name == difference.column && $0.isReference }
+      case .foreignKey: !columns.contains { $0.name == difference.column && $0.isReference }
       case .check: !columns.contains { $0.checks.map(DDL.check).contains(difference.declared) }
       default: true
       }
@@ -183,8 +178,7 @@ extension Schema {
     of found: TableSchema, as table: TableSchema, knownTo virtualTables: [SchemaEntry]
   ) -> SchemaStep {
     let lost = found.lostColumns(for: table)
-    let losesRowIDs =
-      !virtualTables.isEmpty && found.rowIDSource != nil && table.rowIDTarget == nil
+    let losesRowIDs = !virtualTables.isEmpty && found.rowIDSource != nil && table.rowIDTarget == nil
     let needed = table.columnsWithoutValue(from: found)
     let losing: RebuildLosses = [lost.isEmpty ? [] : .columns, losesRowIDs ? .rowIDs : []]
     return SchemaStep(

@@ -19,9 +19,8 @@ extension TableSchema {
     _ options: TableOptions, _ dateFormat: DateFormat, in db: Database?
   ) throws -> TableSchema {
     func declared(_ dialect: any Dialect, isDraft: Bool = false) throws -> TableSchema {
-      try DeclaredTable(
-        name, columns, constraints, options, dateFormat, dialect, isDraft: isDraft
-      ).schema
+      try DeclaredTable(name, columns, constraints, options, dateFormat, dialect, isDraft: isDraft)
+        .schema
     }
     guard let db, let dialect = db.dialect else { return try declared(SQLiteDialect()) }
     return try declared(dialect).spelled(by: db, declared(dialect, isDraft: true))

@@ -140,9 +140,7 @@ private struct TableRebuild {
   /// The name of the new table until the old one is gone.
   private let temporaryName: String
 
-  init(
-    to new: TableSchema, copying: [String: SQL], losing: RebuildLosses, in db: Database
-  ) throws {
+  init(to new: TableSchema, copying: [String: SQL], losing: RebuildLosses, in db: Database) throws {
     self.db = db
     self.losing = losing
     let old = try Self.oldTable(new.name, in: db)
@@ -151,8 +149,7 @@ private struct TableRebuild {
     copy = RowCopy(old: old, new: new, losing: losing, db: db, copying: copying)
     for name in copy.copying.keys.sorted(by: { $0.lexicographicallyPrecedes($1) })
     where !new.columns.contains(where: { $0.name.foldedName == name && $0.generatedSQL == nil }) {
-      throw SchemaError.noSuchColumn(
-        table: new.name, column: String(decoding: name, as: UTF8.self))
+      throw SchemaError.noSuchColumn(table: new.name, column: String(decoding: name, as: UTF8.self))
     }
     // Code that counts columns, such as `SELECT *` or INSERT without names, keeps its meaning.
     self.new = new.withColumns(inOrderOf: old)
@@ -185,9 +182,7 @@ private struct TableRebuild {
     return candidate
   }
 
-  func run() throws -> Int {
-    try db.keepingDependents(of: new.name) { _ in try replace() }
-  }
+  func run() throws -> Int { try db.keepingDependents(of: new.name) { _ in try replace() } }
 
   private func replace() throws -> Int {
     try copy.check()

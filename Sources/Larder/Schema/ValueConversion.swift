@@ -28,8 +28,7 @@ struct ValueConversion {
       conditions.append("\(value) IS NULL")
     }
     changed = conditions.reduce(nil) { all, one in all.map { "\($0) OR \(one)" } ?? one }
-    realZeros =
-      !isSame && affinity != .none ? "typeof(\(value)) = 'real' AND \(value) = 0" : nil
+    realZeros = !isSame && affinity != .none ? "typeof(\(value)) = 'real' AND \(value) = 0" : nil
   }
 }
 

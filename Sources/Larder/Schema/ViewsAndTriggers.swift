@@ -19,8 +19,7 @@ extension SchemaEntry {
     dateFormat: DateFormat = .secondsSince1970
   ) throws -> SchemaEntry {
     let text = try query.literalText(dateFormat: dateFormat)
-    return try declared(
-      .view, name, table: name, DDL.createView(name, columns: columns, as: text))
+    return try declared(.view, name, table: name, DDL.createView(name, columns: columns, as: text))
   }
 
   /// A trigger to create.
