@@ -71,7 +71,7 @@ extension RecordAssociation where Related == [Target] {
   public func with<A: Association & Sendable>(
     _ nested: A
   ) -> NestedAssociation<Owner, Target, [(Target, A.Related)]> where A.Owner == Target {
-    NestedAssociation(records) { try $0.fetch($1, of: $2).with(nested, $1).all }
+    NestedAssociation(records) { try $0.with(nested, $1).all }
   }
 
   /// The same records, each with its own related records of two associations.
@@ -79,7 +79,7 @@ extension RecordAssociation where Related == [Target] {
     _ first: A, _ second: B
   ) -> NestedAssociation<Owner, Target, [(Target, A.Related, B.Related)]>
   where A.Owner == Target, B.Owner == Target {
-    NestedAssociation(records) { try $0.fetch($1, of: $2).with(first, second, $1).all }
+    NestedAssociation(records) { try $0.with(first, second, $1).all }
   }
 }
 
@@ -88,7 +88,7 @@ extension RecordAssociation where Related == Target? {
   public func with<A: Association & Sendable>(
     _ nested: A
   ) -> NestedAssociation<Owner, Target, (Target, A.Related)?> where A.Owner == Target {
-    NestedAssociation(records) { try $0.fetch($1, of: $2).with(nested, $1).first }
+    NestedAssociation(records) { try $0.with(nested, $1).first }
   }
 
   /// The same record with its own related records of two associations.
@@ -96,7 +96,7 @@ extension RecordAssociation where Related == Target? {
     _ first: A, _ second: B
   ) -> NestedAssociation<Owner, Target, (Target, A.Related, B.Related)?>
   where A.Owner == Target, B.Owner == Target {
-    NestedAssociation(records) { try $0.fetch($1, of: $2).with(first, second, $1).first }
+    NestedAssociation(records) { try $0.with(first, second, $1).first }
   }
 }
 
@@ -106,20 +106,20 @@ public struct NestedAssociation<Owner: Record, Target: Record, Related>: RecordA
   /// The related records, as a description of how they are found.
   @_documentation(visibility: internal)
   public var records: RelatedRecords<Target>
-  private let fetch: @Sendable (RelatedRecords<Target>, Database, [Owner]) throws -> [Related]
+  private let nest: @Sendable (FoundRecords<Target>, Database) throws -> [Related]
 
   fileprivate init(
     _ records: RelatedRecords<Target>,
-    _ fetch: @escaping @Sendable (RelatedRecords<Target>, Database, [Owner]) throws -> [Related]
+    _ nest: @escaping @Sendable (FoundRecords<Target>, Database) throws -> [Related]
   ) {
     self.records = records
-    self.fetch = fetch
+    self.nest = nest
   }
 
   /// The related records of each owner, in the owners' order. Throws as ``Association/fetchAll(_:of:)`` does.
   @_documentation(visibility: internal)
   public func fetchAll(_ db: Database, of owners: [Owner]) throws -> [Related] {
-    try fetch(records, db, owners)
+    try nest(records.fetch(db, of: owners), db)
   }
 }
 

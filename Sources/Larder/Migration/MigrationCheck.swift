@@ -43,7 +43,9 @@ extension Migrator {
       let db = copy.db
       do {
         try migrate(db)
-        for record in records { problems += Self.problems(of: record, db).map { "\(name): \($0)" } }
+        for record in records {
+          problems += Self.problems(of: record.core, db).map { "\(name): \($0)" }
+        }
         problems += Self.problems(of: queries.map(\.text), db).map { "\(name): \($0)" }
         return try Self.objects(db)
       } catch {
@@ -64,20 +66,19 @@ extension Migrator {
 
   // MARK: Statements
 
-  private static func problems<R: Record>(of record: R.Type, _ db: Database) -> [String] {
-    let table = R.table
+  private static func problems(of table: TableCore, _ db: Database) -> [String] {
     do {
-      try table.core.check()
+      try table.check()
     } catch {
       return ["\(error)"]
     }
-    let isWritten = !table.core.isInState(.view)
-    var statements = [table.selectSQL] + (isWritten ? [table.insertSQL] : [])
-    if !table.core.primaryKey.isEmpty {
-      statements.append(table.findSQL)
-      if isWritten { statements += [table.updateSQL, table.upsertSQL, table.deleteSQL] }
+    let isWritten = !table.isInState(.view)
+    var statements = [table.select] + (isWritten ? [table.insert] : [])
+    if !table.primaryKey.isEmpty {
+      statements.append(table.find)
+      if isWritten { statements += [table.update, table.upsert, table.delete] }
     }
-    return problems(of: statements, db)
+    return problems(of: statements.map(\.text), db)
   }
 
   private static func problems(of statements: [String], _ db: Database) -> [String] {

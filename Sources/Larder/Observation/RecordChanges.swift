@@ -73,8 +73,8 @@ extension DatabaseAccess {
     beginning: (@Sendable (Database) throws -> Void)? = nil
   ) -> ChangeFeed<RecordChange<any Record>> {
     // With the database's name, so that a dot in a table's name isn't taken for the end of one.
-    let tables = types.map { "main." + $0.tableName }
-    let known = Dictionary(types.map { ($0.tableName.foldedName, $0) }, uniquingKeysWith: { $1 })
+    let tables = types.map { "main." + $0.core.name }
+    let known = Dictionary(types.map { ($0.core.name.foldedName, $0) }, uniquingKeysWith: { $1 })
     return ChangeFeed(
       of: tables, access: self, limit: limit, byteLimit: byteLimit, beginning: beginning
     ) { format in
@@ -90,8 +90,6 @@ extension DatabaseAccess {
 }
 
 extension Record {
-  static var tableName: String { table.name }
-
   fileprivate static func change(
     _ row: RowChange, _ decoder: RecordDecoder
   ) throws -> RecordChange<any Record> {

@@ -19,7 +19,7 @@ extension Table {
   /// counts columns would no longer work. Other differences are left as they are.
   @discardableResult
   public func addMissingColumns(_ db: Database) throws -> [String] {
-    try schema(in: db).addMissingColumns(db)
+    try core.schema(in: db).addMissingColumns(db)
   }
 }
 

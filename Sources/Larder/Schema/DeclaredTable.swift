@@ -200,15 +200,20 @@ extension Table {
   ///
   /// - Parameter dateFormat: the connection's ``LarderSQLite/Configuration/dateFormat``.
   public func schema(dateFormat: DateFormat = .secondsSince1970) throws -> TableSchema {
-    try schema(dateFormat: dateFormat, in: SQLiteDialect())
+    try core.schema(dateFormat: dateFormat, in: SQLiteDialect())
+  }
+}
+
+extension TableCore {
+  func schema(dateFormat: DateFormat, in dialect: any Dialect) throws -> TableSchema {
+    try checkWritable()
+    return try DeclaredTable(name, columns, constraints, options, dateFormat, dialect).schema
   }
 
-  /// The table as a value, in another dialect.
-  package func schema(dateFormat: DateFormat, in dialect: any Dialect) throws -> TableSchema {
-    try core.checkWritable()
-    return try DeclaredTable(
-      core.name, core.columns, core.constraints, core.options, dateFormat, dialect
-    ).schema
+  /// The table in the spelling of the database's engine, for a comparison with the database's table.
+  func schema(in db: Database) throws -> TableSchema {
+    try checkWritable()
+    return try .declared(name, columns, constraints, options, db.dateFormat, in: db)
   }
 }
 

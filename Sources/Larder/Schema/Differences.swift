@@ -24,7 +24,7 @@ extension Table {
   /// - `strictly`: whether to report differences of wording too; see ``TableDifference/isNote``.
   public func differences(_ db: Database, strictly: Bool = false) throws -> [TableDifference] {
     if core.isInState(.view) { return try viewDifferences(db).filter { strictly || !$0.isNote } }
-    let declared = try schema(in: db)
+    let declared = try core.schema(in: db)
     let surplus: Set<TableDifference.Kind> = [.index, .check, .foreignKey]
     return declared.differences(from: try .found(name, in: db), strictly: strictly)
       .filter { $0.declared != nil || !surplus.contains($0.kind) }

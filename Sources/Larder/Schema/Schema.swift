@@ -70,37 +70,23 @@ public struct Schema: Hashable, Sendable {
   ///
   /// - `dateFormat`: the connection's ``LarderSQLite/Configuration/dateFormat``.
   public init(_ records: any Record.Type..., dateFormat: DateFormat = .secondsSince1970) throws {
-    func schema<R: Record>(_ type: R.Type) throws -> TableSchema {
-      try R.table.schema(dateFormat: dateFormat)
-    }
-    try self.init(records) { try schema($0) }
+    try self.init(records) { try $0.schema(dateFormat: dateFormat, in: SQLiteDialect()) }
   }
 
   /// The tables that records declare, in the spelling of a database's engine, for a comparison with that
   /// database. Throws what ``Table/differences(_:strictly:)`` does.
   public init(_ records: any Record.Type..., in db: Database) throws {
-    func schema<R: Record>(_ type: R.Type) throws -> TableSchema { try R.table.schema(in: db) }
-    try self.init(records) { try schema($0) }
+    try self.init(records) { try $0.schema(in: db) }
   }
 
   private init(
-    _ records: [any Record.Type], _ schema: (any Record.Type) throws -> TableSchema
+    _ records: [any Record.Type], _ schema: (TableCore) throws -> TableSchema
   ) throws {
-    func view<R: Record>(_ type: R.Type) throws -> String? {
-      try R.table.core.check()
-      return R.table.core.isInState(.view) ? R.table.name : nil
+    self.init(tables: [])
+    for core in records.map({ $0.core }) {
+      try core.check()
+      if core.isInState(.view) { views.append(core.name) } else { tables.append(try schema(core)) }
     }
-    var tables: [TableSchema] = []
-    var views: [String] = []
-    for record in records {
-      if let view = try view(record) {
-        views.append(view)
-      } else {
-        tables.append(try schema(record))
-      }
-    }
-    self.init(tables: tables)
-    self.views = views
   }
 
   /// The table with this name, compared case-insensitively.

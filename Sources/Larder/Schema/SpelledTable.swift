@@ -3,15 +3,6 @@ import LarderSQLite
 // Declared tables in a server's spelling. Only the server knows how it writes an expression, a type or a
 // default that it was given. So it is asked: a temporary table is made and read.
 
-extension Table {
-  /// The table as a value that can be compared with a database's.
-  func schema(in db: Database) throws -> TableSchema {
-    try core.checkWritable()
-    return try .declared(
-      core.name, core.columns, core.constraints, core.options, db.dateFormat, in: db)
-  }
-}
-
 extension TableSchema {
   /// A declared table, in the spelling of the database's engine; for SQLite if there is no database.
   static func declared(

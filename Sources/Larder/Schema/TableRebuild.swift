@@ -49,7 +49,7 @@ extension Table {
   public func rebuild(
     _ db: Database, copying: [String: SQL] = [:], losing: RebuildLosses = []
   ) throws -> Int {
-    try schema(in: db).rebuild(db, copying: copying, losing: losing)
+    try core.schema(in: db).rebuild(db, copying: copying, losing: losing)
   }
 
   /// Rebuilds the table, with expressions by the key paths of columns: `copying: [\.population: "…"]`.
