@@ -84,7 +84,6 @@ struct KeyComparison {
     }
   }
 
-  /// One of the two columns.
   private struct Side {
     let collation: String
     /// The column's affinity; nil if SQLite doesn't report it.
@@ -115,7 +114,6 @@ struct KeyComparison {
   /// A value as the key's column would store it.
   func stored(_ value: SQLFragment) -> SQLFragment { keyAffinity?.applied(to: value) ?? value }
 
-  /// The condition that the key equals a foreign key.
   func equals(key: SQLFragment, foreignKey: SQLFragment) -> SQLFragment {
     let foreignKey = isConverted ? foreignKey.withoutAffinity : foreignKey
     return key.infix(.equal, operand: collated(foreignKey, keyCollation))
@@ -126,12 +124,10 @@ struct KeyComparison {
   // convert. Nor may it build one for other collations: up to SQLite 3.40, the Bloom filter before such an
   // index depends on a text's length, and loses values that RTRIM takes for equal.
 
-  /// The condition that the key equals a value of a list.
   func equals(key: SQLFragment, listed value: SQLFragment) -> SQLFragment {
     key.withoutAffinity.infix(.equal, operand: collated(listed(value), keyCollation))
   }
 
-  /// The condition that the foreign key equals a value of a list.
   func equals(foreignKey: SQLFragment, listed value: SQLFragment) -> SQLFragment {
     // A converted foreign key has lost its collation.
     let collation = isConverted ? convertedCollation : foreignKeyCollation
@@ -145,7 +141,6 @@ struct KeyComparison {
 
   /// Whether an index on the key's column can find a list's values.
   var usesIndexOfKey: Bool { keyCollation == nil }
-  /// Whether an index on the foreign key's column can find a list's values.
   var usesIndexOfForeignKey: Bool { foreignKeyCollation == nil && !isConverted }
 
   private func collated(_ value: SQLFragment, _ collation: String?) -> SQLFragment {

@@ -139,12 +139,10 @@ extension FoundRecords where Row: Record {
 }
 
 extension Association {
-  /// Each owner with its related records.
   func pairs(_ db: Database, of owners: [Owner]) throws -> [(Owner, Related)] {
     Array(zip(owners, try related(db, to: owners)))
   }
 
-  /// Each owner with its related records of this and another association.
   func triples<Other: Association>(
     _ other: Other, _ db: Database, of owners: [Owner]
   ) throws -> [(Owner, Related, Other.Related)] where Other.Owner == Owner {

@@ -115,8 +115,6 @@ struct FoundRecords<Row> {
   /// The indexes in `rows` of each owner's records; while rows are read, of each key's records.
   var places: [[Int]]
 
-  /// The records of each owner.
   var all: [[Row]] { places.map { $0.map { rows[$0] } } }
-  /// The first record of each owner.
   var first: [Row?] { places.map { $0.first.map { rows[$0] } } }
 }

@@ -20,14 +20,12 @@ public struct ColumnCoding<Value: Sendable>: Sendable {
   let read: @Sendable (ColumnReader) throws -> Value
   /// Encodes a value as a connection with this date format stores it.
   @usableFromInline let stored: @Sendable (Value, DateFormat) throws -> DatabaseValue
-  /// Decodes a stored value.
   let restored: @Sendable (DatabaseValue) throws -> Value
   let columnType: ColumnType
   /// The date format; nil for values that aren't dates.
   private(set) var dateFormat: DateFormat?
   /// The form that distinguishes this coding from another for the same type.
   private(set) var form: StoredForm
-  /// Which stored texts look like numbers.
   private(set) var numbers = NumberTexts.any
 
   /// A coding through another type, which knows how it is stored.
@@ -77,7 +75,6 @@ public struct ColumnCoding<Value: Sendable>: Sendable {
     self.form = form
   }
 
-  /// This coding for an Optional property.
   var optional: ColumnCoding<Value?> {
     var coding = ColumnCoding<Value?>(
       bind: { if let value = $0 { try bind(value, $1) } else { try $1.bindNull() } },

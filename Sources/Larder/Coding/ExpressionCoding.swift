@@ -3,16 +3,13 @@ import LarderSQLite
 /// How a column's values are stored, without their type.
 @usableFromInline
 package final class ExpressionCoding: Sendable {
-  /// A value of the column's type with its coding.
   let code: @Sendable (any DatabaseValueConvertible) -> any DatabaseValueConvertible
-  /// The date format; nil for values that aren't dates.
   let dateFormat: DateFormat?
   /// Whether the values are Decimals: SQLite stores them as text, but they are compared and computed
   /// with as numbers.
   @usableFromInline let isDecimal: Bool
   /// Whether the values are Floats: SQLite computes with Doubles, so that results have to be rounded.
   let isFloat: Bool
-  /// The form that distinguishes this coding from another for the same type.
   let form: StoredForm
   private let type: Any.Type
   private let access: PropertyAccess

@@ -34,7 +34,6 @@ extension JSON: Hashable where Value: Hashable {}
 extension JSON: JSONDocument {}
 extension Optional: JSONDocument where Wrapped: JSONDocument {}
 
-/// A type that is stored as JSON.
 protocol JSONDocument {}
 
 /// A value that becomes JSON when it is bound.

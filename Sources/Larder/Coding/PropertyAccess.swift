@@ -15,9 +15,7 @@ final class PropertyAccess: Sendable {
   @usableFromInline let offset: Int
   /// The property's offset even if ``offset`` isn't used; nil if only its key path knows it.
   @usableFromInline let place: Int?
-  /// Whether ``offset`` is known.
   @usableFromInline let isStored: Bool
-  /// Whether the property can be set.
   @usableFromInline let isWritable: Bool
   /// The property; nil for a value that is only read.
   @usableFromInline let keyPath: (AnyKeyPath & Sendable)?
@@ -28,9 +26,7 @@ final class PropertyAccess: Sendable {
   @usableFromInline let plain: PlainValue?
   /// Initializes memory with a column's value.
   @usableFromInline let read: @Sendable (ColumnReader, UnsafeMutableRawPointer) throws -> Void
-  /// Deinitializes a value in memory.
   @usableFromInline let destroy: @Sendable (UnsafeMutableRawPointer) -> Void
-  /// Binds the property.
   @usableFromInline let bind: @Sendable (UnsafeRawPointer, ParameterBinder) throws -> Void
   /// Sets the property to an integer, if it can be set.
   @usableFromInline let assign: @Sendable (UnsafeMutableRawPointer, Int64) throws -> Void

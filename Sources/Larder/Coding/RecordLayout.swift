@@ -134,7 +134,6 @@ final class RecordLayout: @unchecked Sendable {
     }
   }
 
-  /// The offset of a column's value in a tuple, in bytes.
   func offset(of column: Int) -> Int { elements[column].offset }
 
   /// Calls a closure with a column's property; its errors get the column.
@@ -147,19 +146,16 @@ final class RecordLayout: @unchecked Sendable {
     }
   }
 
-  /// A record's property as it is stored.
   func value(
     of column: Int, in record: UnsafeRawPointer, _ format: DateFormat
   ) throws -> DatabaseValue {
     try withProperty(of: column) { try $0.value(record + $0.offset, format) }
   }
 
-  /// Sets a record's property to a column's value.
   func take(_ reader: ColumnReader, _ column: Int, of record: UnsafeMutableRawPointer) throws {
     try withProperty(of: column) { try $0.take(reader, record + $0.offset) }
   }
 
-  /// Sets a record's property to an integer.
   func assign(_ record: UnsafeMutableRawPointer, _ column: Int, _ integer: Int64) throws {
     try withProperty(of: column) { try $0.assign(record + $0.offset, integer) }
   }
@@ -195,7 +191,6 @@ struct RecordRow {
     self.format = format
   }
 
-  /// Puts the values of the row's columns into memory for a tuple of them. On failure the memory holds none.
   @inlinable @inline(__always)
   func read(into memory: UnsafeMutableRawPointer) throws {
     try layout._withUnsafeGuaranteedRef { try $0.read(self, into: memory) }

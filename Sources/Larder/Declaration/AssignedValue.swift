@@ -1,7 +1,6 @@
 import LarderSQLite
 
-// How an expression is assigned to a column: with the column's coding, and as a
-// number that the property holds.
+// How an expression is assigned to a column: with its coding, and as a number that the property holds.
 
 extension ColumnStorage {
   /// The expression as an assignment to this column writes it.
@@ -25,15 +24,13 @@ extension NumberValue {
 }
 
 extension FixedWidthInteger {
-  /// The type's integers that SQLite can store.
   fileprivate static var storedRange: ClosedRange<Int64> {
     Int64(clamping: min)...Int64(clamping: max)
   }
 }
 
 extension SQLFragment {
-  /// An integer, or an error if it is outside a range. An engine whose columns
-  /// have as many bits checks that by itself.
+  /// An integer, or an error if it is outside a range. An engine with columns of as many bits checks that.
   static func integer(_ value: SQLFragment, in range: ClosedRange<Int64>) -> SQLFragment {
     let operand = value.parenthesized(in: .lowest)
     let isWhole = range == .min ... .max

@@ -74,7 +74,6 @@ final class ColumnStorage<Value: Sendable>: Sendable {
   /// The column qualified by the first table name that asked for it: a cache of one.
   private let qualified = Atomic<Unmanaged<QualifiedColumn>?>(nil)
   @usableFromInline let access: PropertyAccess
-  /// The coding for expressions.
   let expressionCoding: ExpressionCoding?
   private let coding: ColumnCoding<Value>
   var isJSON: Bool { coding.form == .json }

@@ -1,11 +1,9 @@
 import LarderSQLite
 
-/// A column of the database's table that converts texts to numbers, and so would
-/// change some of the values that are written to it.
+/// A column of the database's table that converts texts to numbers, which would change some values.
 struct ConvertingColumn: Sendable {
   /// The column's position in the declaration.
   let index: Int
-  /// How it converts them.
   let conversion: TextConversion
 
   /// Whether reading the column would give another value than was written.
@@ -45,7 +43,6 @@ extension TableCore {
     }
   }
 
-  /// The assigned expression, or one that fails where its column would change the value.
   func kept(
     _ expression: SQLFragment, in name: String, _ converting: [ConvertingColumn]
   ) -> SQLFragment {

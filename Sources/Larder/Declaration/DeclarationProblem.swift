@@ -8,17 +8,14 @@ final class DeclarationProblem: Sendable {
   private let isComplete = Atomic<Bool>(false)
   private let look: @Sendable () -> String?
 
-  /// - Parameter look: runs once, at the first use. It looks at what may not
-  ///   exist yet while the table is made.
+  /// - Parameter look: runs once, at the first use: it may need what doesn't exist while the table is made.
   init(_ text: String?, look: @escaping @Sendable () -> String?) {
     found = Lock(text)
     self.look = look
   }
 
-  /// Sets the problem, unless there is one already.
   func set(_ text: String) { found.withLock { $0 = $0 ?? text } }
 
-  /// The problem; nil if the declaration is right.
   var text: String? {
     if !isComplete.load(ordering: .acquiring) {
       // Outside the lock, since it runs the program's own initializers.
@@ -30,8 +27,7 @@ final class DeclarationProblem: Sendable {
 }
 
 extension TableBuilder {
-  /// The problem of columns that a record's `Columns` has but its table wasn't
-  /// given: they would never be written.
+  /// The problem of columns that a record's `Columns` has but its table wasn't given.
   @usableFromInline
   static func problem<Columns>(
     of columns: Columns, given names: [String], _ storages: [UInt]

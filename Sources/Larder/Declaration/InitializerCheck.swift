@@ -1,7 +1,6 @@
 import LarderSQLite
 
-/// Makes a record from a tuple of values in memory, which it moves out, and
-/// calls a closure with the record's address.
+/// Makes a record from a tuple of values, which it moves out of memory; calls a closure with its address.
 @usableFromInline
 typealias RecordMaker =
   @Sendable (UnsafeMutableRawPointer, (UnsafeRawPointer) -> Void) -> Void
@@ -15,8 +14,7 @@ typealias RecordMaker =
 /// for wrong. Columns with equal values prove nothing: further records are checked until all pairs are told
 /// apart, or ``mostRecords`` were checked.
 final class InitializerCheck: Sendable {
-  /// The number of records after which the check gives up on columns that are
-  /// always equal, such as ones that are always NULL.
+  /// The number of records after which the check gives up on columns that are always equal, such as NULL.
   static let mostRecords = 1000
 
   private struct Open {
@@ -47,8 +45,7 @@ final class InitializerCheck: Sendable {
   /// Whether the check has ended: all pairs are told apart, or enough records were checked.
   var isDone: Bool { open.withLock { $0.pairs.isEmpty || $0.records >= Self.mostRecords } }
 
-  /// Checks a record of the table's type. Returns two columns whose values the
-  /// initializer exchanges, if this record shows it.
+  /// Returns two columns whose values the initializer exchanges, if this record shows it.
   func exchangedColumns(_ record: UnsafeRawPointer) -> (Int, Int)? {
     guard let (given, made, changed) = remade(record) else { return nil }
     if let exchanged = exchanged(changed, given, made) { return exchanged }
@@ -74,7 +71,6 @@ final class InitializerCheck: Sendable {
     return (given, made, given.indices.filter { !given[$0].isEqual(to: made[$0]) })
   }
 
-  /// The value of a column's property.
   func value(of column: Int, in record: UnsafeRawPointer) -> (any PropertyValue)? {
     readers[column](record)
   }
@@ -113,8 +109,7 @@ final class InitializerCheck: Sendable {
     return nil
   }
 
-  /// The cycle of columns that begins with `start` and in which each got the
-  /// next one's value; nil if there is none.
+  /// The cycle of columns from `start` on in which each got the next one's value; nil if there is none.
   private func circle(from start: Int, _ sources: [Int: Int]) -> [Int]? {
     var circle = [start]
     while let next = sources[circle[circle.count - 1]], circle.count <= sources.count {

@@ -2,12 +2,10 @@ import LarderSQLite
 
 /// The value of a record's property together with its column, without its type.
 protocol PropertyValue: Sendable {
-  /// Initializes memory with the value.
   func initialize(_ memory: UnsafeMutableRawPointer)
   /// Whether another value has the same type and is equal. Values of a type that
   /// isn't Equatable are compared as they are stored.
   func isEqual(to other: any PropertyValue) -> Bool
-  /// Whether a value in memory, of the same type, is equal.
   func isEqual(toValueIn memory: UnsafeRawPointer) -> Bool
 }
 
@@ -15,7 +13,6 @@ protocol PropertyValue: Sendable {
 typealias PropertyReader = @Sendable (UnsafeRawPointer) -> (any PropertyValue)?
 
 extension Column {
-  /// A reader of the column's property, for records of the column's type.
   var propertyReader: PropertyReader {
     { [storage] record in
       guard let keyPath = storage.access.keyPath as? KeyPath<R, Value> else { return nil }

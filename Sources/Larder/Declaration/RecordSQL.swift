@@ -4,18 +4,13 @@ import LarderSQLite
 struct RecordSQL {
   private let table: SQLFragment
   let columns: [ColumnDefinition]
-  /// Each column's name.
   private let names: [SQLFragment]
-  /// Each column's parameter.
   private let parameters: [SQLFragment]
-  /// The positions of the columns that are written, in order.
+  /// The positions of the columns that are written, of those of the key, and of the version.
   let written: [Int]
-  /// The positions of the columns of the primary key, in order.
   let key: [Int]
-  /// The position of the column with the version, if there is one.
   let version: Int?
 
-  /// - Parameter table: the table's name.
   init(table: SQLFragment, columns: [ColumnDefinition]) {
     self.table = table
     self.columns = columns
@@ -143,7 +138,6 @@ struct RecordSQL {
     "\(names[column]) = \(value)"
   }
 
-  /// The condition for the row with the record's key and version.
   private var keyCondition: SQLFragment { condition(key + (version.map { [$0] } ?? [])) }
 
   private func condition(_ columns: [Int]) -> SQLFragment {
@@ -152,7 +146,6 @@ struct RecordSQL {
 }
 
 extension SQLFragment {
-  /// The statement, returning some columns of each row that it wrote.
   func returning(_ columns: SQLFragment) -> SQLFragment { "\(self) RETURNING \(columns)" }
 }
 
@@ -176,7 +169,6 @@ final class RecordStatement: Sendable {
     self.values = values
   }
 
-  /// Binds a record's properties, and then the further values.
   func bind(_ record: UnsafeRawPointer, _ layout: RecordLayout, to arena: BindingArena) throws {
     try layout.bind(record, order, to: arena)
     if values.isEmpty { return }

@@ -1,8 +1,7 @@
 import LarderSQLite
 @_spi(Reflection) import Swift
 
-// A record's stored properties, compared with its columns: a property in no
-// column is lost when a record is written.
+// A record's stored properties, compared with its columns: a property in no column would be lost.
 
 /// A column's property, or one that is named as not stored.
 struct CoveredProperty {
@@ -31,7 +30,6 @@ struct StoredProperties {
   private let placed: [CoveredProperty]
   private var unplaced: [CoveredProperty]
 
-  /// - Parameter covered: the properties of the columns, and those that aren't stored.
   init(_ covered: [CoveredProperty]) {
     placed = covered.filter { $0.place != nil }.sorted { ($0.place ?? 0) < ($1.place ?? 0) }
     unplaced = covered.filter { $0.place == nil }

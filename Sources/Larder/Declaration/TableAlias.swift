@@ -32,7 +32,6 @@ final class QueryAlias: Sendable {
     return alias.isSame(as: table) ? quoted : "\(quoted) AS \(alias.quotedIdentifier)"
   }
 
-  /// A column of the table.
   func column(
     _ name: String, isNullable: Bool = true, as known: SQLOperator = .or,
     coding: ExpressionCoding? = nil
@@ -73,7 +72,6 @@ final class CommonColumns: Sendable {
 final class QueryTables: Sendable {
   /// The tables with their joins, as FROM lists them.
   let text: SQLFragment
-  /// The tables' names in order.
   @usableFromInline let aliases: [QueryAlias]
   /// All columns, if the only table is a record's under its own name.
   @usableFromInline let ownColumns: SQLFragment?

@@ -19,8 +19,7 @@ final class Positions: @unchecked Sendable {
   deinit { first.deallocate() }
 }
 
-/// The part of a table that doesn't depend on the type of its records. It isn't
-/// generic, so that it is compiled only once.
+/// The part of a table that isn't generic over its records, so that it is compiled only once.
 @usableFromInline
 final class TableCore: Sendable {
   @usableFromInline let name: String
@@ -29,34 +28,26 @@ final class TableCore: Sendable {
   let options: TableOptions
   /// The ``DeclarationState``, which operations check.
   @usableFromInline let state: Atomic<UInt8>
-  /// The problem of the declaration, if it has one: known from the start, or found by a record.
   var problem: DeclarationProblem { fitting.problem }
   /// The declaration for the comparison with databases' tables.
   let fitting: TableFitting
   /// The number by which statements identify the table.
   @usableFromInline let tableNumber: Int
   let initializer: InitializerCheck
-  /// The name of the records' type.
   let recordType: String
   /// The types of the last key that passed the check against the key's columns.
   @usableFromInline let knownKey = Atomic<UInt>(0)
-  /// The type of each column's property.
   let propertyTypes: [any Any.Type]
   let sql: RecordSQL
-  /// The properties of the columns.
   @usableFromInline let layout: RecordLayout
-  /// Whether a column of the key has a coding of its own.
   @usableFromInline let hasCodedKey: Bool
-  /// Whether a column holds Decimals.
   @usableFromInline let hasDecimals: Bool
   /// The column that SQLite fills when it is NULL: a nullable integer that is the whole key.
   let rowIDColumn: Int?
 
   /// This table as a query's only one, under its own name.
   @usableFromInline let tables: QueryTables
-  /// The alias that is the table's own name.
   @usableFromInline let alias: QueryAlias
-  /// All columns with the table's name.
   @usableFromInline let qualifiedColumns: SQLFragment
 
   @usableFromInline let find: RecordStatement
@@ -143,10 +134,8 @@ final class TableCore: Sendable {
     return columns.contains { self.columns[$0].code != nil || layout.properties[$0].size < 8 }
   }
 
-  /// The columns of the primary key in order.
   var primaryKey: [ColumnDefinition] { columns.filter(\.isPrimaryKey) }
 
-  /// Throws where the declaration is wrong.
   @inlinable @inline(__always)
   func check() throws {
     if isInState([.wrong, .untried]) { try checkDeclaration() }

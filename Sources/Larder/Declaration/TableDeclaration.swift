@@ -24,7 +24,6 @@ final class TableBuilder {
   private(set) var storages: [UInt] = []
   private let record: Any.Type
   private let notStored: [CoveredProperty]
-  /// The name of the records' type.
   var recordType: String { "\(record)" }
 
   /// - Parameter notStored: properties that are deliberately in no column.
@@ -49,7 +48,6 @@ final class TableBuilder {
     storages.append(UInt(bitPattern: ObjectIdentifier(column.storage)))
   }
 
-  /// The first problem of the declaration, if it has one.
   func problem(table name: String, _ declaration: TableDeclaration) -> String? {
     Self.problem(ofNames: name, columns) ?? repeatedProblem ?? orderProblem ?? versionProblem
       ?? Self.keyProblem(columns, declaration.options) ?? viewProblem(declaration)

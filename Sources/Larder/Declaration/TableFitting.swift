@@ -8,7 +8,6 @@ final class TableFitting: ExpectedTable {
   let number = TableNumber.next()
   let name: String
   let columns: [ColumnDefinition]
-  /// The names of the columns, case-folded.
   let foldedNames: [[UInt8]]
   /// The positions of the key's columns.
   let key: [Int]
@@ -60,18 +59,13 @@ final class TableFitting: ExpectedTable {
     return fit
   }
 
-  /// Whether records keep their own keys, on a connection whose table has been looked at.
   @inline(__always)
   func keepsKey(_ db: Database) -> Bool { known(db)?.findings.keepsKey == true }
 
-  /// The positions of the key's columns in which NULL would be stored for a record without them, on
-  /// a connection whose table has been looked at.
   func neededKeys(_ db: Database) -> [Int] { known(db)?.findings.neededKeys ?? [] }
 
-  /// Whether RETURNING is unreliable, on a connection whose table has been looked at.
   func misreturns(_ db: Database) -> Bool { isWithoutRowID || known(db)?.misreturns == true }
 
-  /// The columns that convert values, on a connection whose table has been looked at.
   func converting(_ db: Database) -> [ConvertingColumn] { known(db)?.findings.converting ?? [] }
 
   /// The fit on a connection whose table has been looked at; nil if all fits are as declared.
@@ -95,14 +89,11 @@ extension TableCore: ExpectedTable {
     try fitting.check(for: use, schema)
   }
 
-  /// The table under a name in a query.
   func reference(as alias: String) -> SQLFragment {
     SQLFragment(text: QueryAlias.definition(of: name, as: alias), of: fitting, fitting.number)
   }
 
   /// Throws if a record can't be written to the table that the database has.
-  ///
-  /// - Parameter written: the positions of the columns that are written.
   func checkFits(
     _ record: UnsafeRawPointer, _ written: [Int], for use: TableUse, _ db: Database
   ) throws {

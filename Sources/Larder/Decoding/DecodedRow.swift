@@ -8,7 +8,6 @@ struct DecodedRow {
   let number: Int
   let sql: String
 
-  /// The whole row as a value.
   func decode<T: Decodable>(_ type: T.Type) throws -> T {
     if let value = try stored(type, at: 0) { return value }
     do {
@@ -18,7 +17,6 @@ struct DecodedRow {
     }
   }
 
-  /// A column as a value.
   func decode<T: Decodable>(_ type: T.Type, at index: Int, _ path: [any CodingKey]) throws -> T {
     if let value = try stored(type, at: index) { return value }
     do {
@@ -65,6 +63,5 @@ struct DecodedRow {
     return error
   }
 
-  /// The error for something that a row can't be decoded as.
   func refusal(_ message: String) -> DatabaseError { DatabaseError(.misuse, message, sql: sql) }
 }

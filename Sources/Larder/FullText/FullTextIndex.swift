@@ -80,7 +80,6 @@ public enum FullTextDetail: String, Sendable {
 final class FullTextDefinition: Sendable {
   let name: String
   let table: String
-  /// The primary key.
   let key: String
   let columns: [String]
   /// The sets of columns that are unique together, besides the key.
@@ -91,7 +90,6 @@ final class FullTextDefinition: Sendable {
   let storage: FullTextStorage
   let detail: FullTextDetail
   let hasSizes: Bool
-  /// The problem of the declaration, if it has one.
   private let problem: String?
   private let core: TableCore
 
@@ -153,7 +151,6 @@ final class FullTextDefinition: Sendable {
     problem.map { .declaration(table: table, problem: "in its full-text index “\(name)”, \($0)") }
   }
 
-  /// Throws where the declaration is wrong.
   func check() throws {
     try core.check()
     if let declarationError { throw declarationError }

@@ -111,7 +111,6 @@ extension FullTextPattern.Node {
     }
   }
 
-  /// The columns that the pattern names.
   var columns: [String] {
     let inner = parts.flatMap(\.columns)
     return if case .columns(let names, _) = self { names + inner } else { inner }
@@ -123,7 +122,6 @@ extension FullTextPattern.Node {
     return parts.contains(where: \.hasRawNUL)
   }
 
-  /// The depth of nested parentheses.
   var depth: Int {
     if self == .tooDeep { return FullTextPattern.deepest + 1 }
     return parts.map { $0.depth + 1 }.max() ?? 0

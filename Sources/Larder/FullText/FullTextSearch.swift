@@ -4,7 +4,6 @@ import LarderSQLite
 final class FullTextSearch: Sendable {
   let index: FullTextDefinition
   let pattern: FullTextPattern.Node
-  /// The record's table.
   let record: QueryAlias
 
   init(_ index: FullTextDefinition, _ pattern: FullTextPattern, _ record: QueryAlias) {

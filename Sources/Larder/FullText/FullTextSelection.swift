@@ -67,7 +67,6 @@ private struct RecordAndValues<R: Record> {
     }
   }
 
-  /// Adds an expression, and returns its reader.
   mutating func add<Value: DatabaseValueConvertible>(
     _ expression: SQLExpression<Value>
   ) -> Reader<Value> {

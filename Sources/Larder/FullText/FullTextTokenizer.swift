@@ -78,7 +78,6 @@ public struct FullTextTokenizer: Hashable, Sendable, ExpressibleByStringLiteral 
     }
   }
 
-  /// The tokenizer's problem; nil if it has none.
   var problem: String? {
     words.contains { $0.isEmpty || $0.utf8.contains(0) }
       ? "its tokenizer's name or an argument is empty or holds a NUL" : nil

@@ -112,10 +112,8 @@ public struct Migration: Sendable {
     return migration
   }
 
-  /// The checksum of the SQL that runs on a database's engine.
   func checksum(in db: Database) -> String? { db.engine == nil ? checksum : engineChecksum }
 
-  /// Whether a stored checksum is this migration's, in the current form or a former one.
   func hasChecksum(_ stored: String?, in db: Database) -> Bool {
     stored == checksum(in: db) || db.engine == nil && formerChecksums.contains { $0 == stored }
   }

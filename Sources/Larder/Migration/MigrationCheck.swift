@@ -127,7 +127,6 @@ extension Migrator.OldDatabase {
     }
   }
 
-  /// A copy in a temporary file.
   fileprivate func copy(_ configuration: Configuration) throws -> DatabaseCopy {
     var configuration = configuration
     switch self {

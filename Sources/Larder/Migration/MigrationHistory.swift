@@ -95,7 +95,6 @@ struct MigrationHistory {
     return history
   }
 
-  /// The query of ``objects``.
   private var shape: SQL {
     // It has no parameters, because their types would have to be asked for.
     let table = SQL(raw: "to_regclass(\(name.quotedText))")
@@ -118,7 +117,6 @@ struct MigrationHistory {
     applied = migrations.map { AppliedMigration(name: $0.name, checksum: $0.checksum) }
   }
 
-  /// The applied migrations with dates and durations.
   func details(in db: Database) throws -> [AppliedMigration] {
     guard isRecorded else { return applied }
     return try db.executeQuery(
@@ -193,7 +191,6 @@ struct MigrationHistory {
     try db.schema(ofTable: BookkeepingTables.migrations)
   }
 
-  /// Removes a migration from the history.
   func remove(_ migration: Migration, in db: Database) throws {
     try db.executeUpdate("DELETE FROM \(table) WHERE name = \(migration.name)")
   }

@@ -23,7 +23,6 @@ import LarderSQLite
 public struct Migrator: Sendable {
   /// The migrations in order.
   public let migrations: [Migration]
-  /// The problem of the list; nil if there is none.
   private let problem: String?
 
   /// Makes a migrator of a list of migrations. If the list is invalid, for example because two migrations

@@ -63,7 +63,6 @@ extension TableCore {
 }
 
 extension Table {
-  /// Tests the initializer with a record that was read.
   @usableFromInline
   func checkInitializer(_ record: R) throws {
     try withUnsafePointer(to: record) { try core.checkInitializer($0) }

@@ -35,7 +35,6 @@ enum QueryScope {
     return outer
   }
 
-  /// Leaves a query's scope for the one around it.
   @usableFromInline
   static func leave(to outer: Unmanaged<QueryTables>?) {
     let slot = slot()

@@ -30,7 +30,6 @@ public struct QueryNames {
   @inlinable
   init(_ tables: QueryTables) { self.tables = tables }
 
-  /// The name of the next table.
   @inlinable
   mutating func next() -> QueryAlias {
     defer { index += 1 }
@@ -85,7 +84,6 @@ public struct QueryColumns {
     return (0..<count).map { CommonColumns.name($0, of: alias) }
   }
 
-  /// Adds the next table's columns with these names.
   mutating func add(_ columns: [String]) -> Positions {
     let codings = codings
     return add(

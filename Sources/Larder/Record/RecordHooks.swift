@@ -69,7 +69,6 @@ final class HookCalls<R: Record>: Sendable {
     didFetch = { try $0.didFetch() }
   }
 
-  /// A closure that reads a record and then calls the hook.
   func afterFetching(
     _ read: @escaping @Sendable (RecordRow) throws -> R
   ) -> @Sendable (RecordRow) throws -> R {

@@ -6,7 +6,6 @@ extension Record {
   /// The table's part that doesn't depend on the type, also of a type that is known as `any Record.Type`.
   static var core: TableCore { table.core }
 
-  /// The table's definition for joins.
   static var tableDefinition: QueryTableDefinition {
     QueryTableDefinition(name: table.name, source: nil, codings: [], record: table.core)
   }

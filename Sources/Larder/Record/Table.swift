@@ -101,7 +101,6 @@ public struct Table<R: Record>: Sendable {
 }
 
 extension Table {
-  /// Reads the record in the current row of a query's statement.
   @inlinable @inline(__always)
   func record(_ cursor: QueryCursor, _ positions: UnsafePointer<Int32>) throws -> R {
     let row = RecordRow(cursor.handle, positions, core.layout, cursor.format)
@@ -112,7 +111,6 @@ extension Table {
     }
   }
 
-  /// Reads the record in a statement's current row.
   @inlinable @inline(__always)
   func record(_ statement: PreparedStatement, _ positions: UnsafePointer<Int32>) throws -> R {
     let row = RecordRow(statement, positions, core.layout)

@@ -6,8 +6,6 @@ import Synchronization
 
 extension TableCore {
   /// Runs a statement with a record's values, and returns the number of rows changed.
-  ///
-  /// - Parameter use: what the statement does with the table.
   func write(
     _ statement: RecordStatement, _ record: UnsafeRawPointer, _ db: Database, for use: TableUse
   ) throws -> Int {
@@ -56,7 +54,6 @@ extension TableCore {
     try set(record, rowIDColumn, db.lastInsertRowID, db, sql: insert.text)
   }
 
-  /// Sets a property that is an integer.
   func set(
     _ record: UnsafeMutableRawPointer, _ column: Int, _ integer: Int64, _ db: Database,
     sql text: String
@@ -134,7 +131,6 @@ extension Table {
     }
   }
 
-  /// The positions of some columns in the table.
   @usableFromInline
   func indices<each Value>(_ columns: repeat Column<R, each Value>) throws -> [Int] {
     var indices: [Int] = []

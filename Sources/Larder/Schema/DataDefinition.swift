@@ -20,8 +20,6 @@ package enum DDL {
     return options.isEmpty ? nil : options.joined(separator: ", ")
   }
 
-  /// The definition of a column.
-  ///
   /// - Parameter isKey: whether it alone is the primary key.
   package static func column(
     _ column: ColumnSchema, isKey: Bool, isAutoincrement: Bool, isUnique: Bool,
@@ -111,6 +109,5 @@ extension ForeignKeySchema {
 }
 
 extension [String] {
-  /// The quoted names, joined by commas.
   var identifierList: String { map(\.quotedIdentifier).joined(separator: ", ") }
 }

@@ -1,7 +1,6 @@
 import LarderSQLite
 
-/// Makes a table's value from its declaration. The statements that create the table depend on the date
-/// format.
+/// Makes a table's value from its declaration. Its statements depend on the date format.
 struct DeclaredTable {
   private let primaryKey: [String]
   private let dateFormat: DateFormat
@@ -11,7 +10,6 @@ struct DeclaredTable {
   private let nullableColumns: Set<String>
   private(set) var schema: TableSchema
 
-  /// Makes the table's value; throws if the declaration is wrong.
   init(
     _ name: String, _ columns: [ColumnDefinition], _ constraints: [TableConstraintDefinition],
     _ options: TableOptions, _ dateFormat: DateFormat, _ dialect: any Dialect, isDraft: Bool = false
@@ -114,7 +112,6 @@ struct DeclaredTable {
       "“\(column)” has the type \(sqlType), which a STRICT table doesn't allow; use .notStrict")
   }
 
-  /// The fragment's text in the dialect.
   private func text(_ fragment: SQLFragment) throws -> String {
     try text(fragment.sql(in: dialect.definitions == nil ? nil : DefinitionText(dialect: dialect)))
   }

@@ -219,7 +219,6 @@ extension ForeignKeySchema {
 }
 
 extension TableSchema {
-  /// STRICT and WITHOUT ROWID, if they apply.
   var options: String? { DDL.options(isStrict: isStrict, isWithoutRowID: isWithoutRowID) }
 }
 

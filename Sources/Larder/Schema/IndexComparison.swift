@@ -48,7 +48,6 @@ struct IndexKey: Hashable {
     }
   }
 
-  /// Whether this index can replace another.
   func serves(_ other: IndexKey) -> Bool {
     terms == other.terms && condition == other.condition && (isUnique || !other.isUnique)
   }

@@ -19,7 +19,6 @@ extension Database {
     try executeUpdate(statement)
   }
 
-  /// Creates a table under another name.
   func createTable(_ table: TableSchema, as name: String) throws {
     guard table.sql.creates(.table, table.name, of: nil) else {
       throw SchemaError.notItsStatement(name: table.name, sql: table.sql)

@@ -31,7 +31,6 @@ package struct RowCopy {
     let source: SQL
     /// The old column, if the source is nothing else.
     let column: ColumnSchema?
-    /// Whether the source is the row id.
     var isRowID = false
   }
 
@@ -63,7 +62,6 @@ package struct RowCopy {
     return sql
   }
 
-  /// The columns that are written, with their expressions.
   var values: [Value] {
     var values = new.columns.compactMap { column -> Value? in
       guard column.generatedSQL == nil else { return nil }

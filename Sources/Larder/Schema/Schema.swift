@@ -121,7 +121,6 @@ public struct Schema: Hashable, Sendable {
     }
   }
 
-  /// Whether a table belongs to Larder itself.
   package static func isBookkeeping(_ name: String) -> Bool {
     BookkeepingTables.all.contains { name.foldedName == $0.foldedName }
   }

@@ -63,7 +63,6 @@ extension TableSchema {
     }
   }
 
-  /// Throws if the table's statements are for another engine.
   func checkEngine(of db: Database) throws {
     guard engine == db.engine?.name else {
       throw UnsupportedByEngine(

@@ -211,7 +211,6 @@ private struct TableRebuild {
     try db.value("SELECT count(*) FROM main.\(identifier: table)", as: Int.self) ?? 0
   }
 
-  /// Copies all rows, and returns their number.
   private func copyRows() throws -> Int {
     let inserted = try db.executeUpdate(copy.sql(to: temporaryName))
     // INSERT copies all rows or throws, unless the table has a conflict clause. The count is skipped because

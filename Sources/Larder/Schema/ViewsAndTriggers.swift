@@ -100,7 +100,6 @@ extension SchemaEntry {
     kind == other.kind && name.foldedName == other.name.foldedName
   }
 
-  /// Whether another entry has the same name and definition.
   func isSame(as other: SchemaEntry) -> Bool {
     hasSameName(as: other) && (sql ?? "").normalizedSQL == (other.sql ?? "").normalizedSQL
   }
@@ -125,7 +124,6 @@ extension SchemaEntry {
     sql?.sqlTokens.contains { $0.name?.foldedName == name.foldedName } ?? false
   }
 
-  /// The kind under which the entry's differences are reported.
   var differenceKind: TableDifference.Kind {
     switch kind {
     case .view: .view
