@@ -176,8 +176,7 @@ extension ColumnAffinity {
 }
 
 extension SQLFragment {
-  /// The value without its affinity, so that it doesn't convert values it is compared with. Its collation
-  /// stays.
+  /// The value without its affinity, which would convert values it is compared with. Its collation stays.
   fileprivate var withoutAffinity: SQLFragment {
     SQLFragment(.form(.withoutAffinity, [self], "+\(self)"), .sign)
   }

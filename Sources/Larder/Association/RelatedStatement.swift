@@ -66,8 +66,7 @@ struct RelatedStatement<Target: Record> {
   private static var keys: String { "larder_key" }
   private static var rows: String { "larder_row" }
 
-  /// - Parameter isJoined: whether the keys are joined as a table, whose number is selected as the last
-  ///   column.
+  /// - Parameter isJoined: whether the keys are joined as a table; its number is selected as the last column.
   func fragment(_ values: ArraySlice<DatabaseValue>, isJoined: Bool) -> SQLFragment {
     let list = MemberList(DatabaseValue.self, Array(values), isCoded: false)
     var select = select
@@ -75,9 +74,8 @@ struct RelatedStatement<Target: Record> {
       select.add(condition: key.infix(.in, operand: SQLFragment(.members(list))))
       return limited(select, columns, by: key, with: [])
     }
-    // SQLite assumes that the list is short, and would scan all rows for each key. A CROSS JOIN in this
-    // order makes it build an index on the list. If the rows have an index, the IN condition below finds
-    // them by it.
+    // SQLite assumes that the list is short, and would scan all rows for each key. A CROSS JOIN in this order
+    // makes it build an index on the list. An index of the rows is used by the IN condition below.
     let (key, comparison, isReferredTo) = (key, comparison, isReferredTo)
     let table = QueryTableDefinition(name: Self.keys, source: nil, codings: [])
     select.join(.crossJoin, table) { names in

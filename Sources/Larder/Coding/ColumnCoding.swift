@@ -176,12 +176,10 @@ extension ColumnCoding where Value == Date {
 }
 
 extension ColumnCoding where Value == UUID {
-  /// Text such as `E621E1F8-C36C-495A-93FC-0C247A3E6E5F`. Text in small letters throws, since it isn't what
-  /// this coding stores.
+  /// Text such as `E621E1F8-C36C-495A-93FC-0C247A3E6E5F`. Reading small letters throws.
   public static var text: ColumnCoding { text(other: ".lowercaseText") { $0.uuidString } }
 
-  /// Text such as `e621e1f8-c36c-495a-93fc-0c247a3e6e5f`. Text in capital letters throws, since it isn't what
-  /// this coding stores.
+  /// Text such as `e621e1f8-c36c-495a-93fc-0c247a3e6e5f`. Reading capital letters throws.
   public static var lowercaseText: ColumnCoding {
     var coding = text(other: ".text") { $0.uuidString.lowercased() }
     coding.form = .lowercase
@@ -213,8 +211,7 @@ extension ColumnCoding where Value == UUID {
   }
 }
 
-/// Which of a column's texts look like numbers, to which columns of other programs' tables would
-/// convert them.
+/// Which of a column's texts look like numbers, to which other programs' tables would convert them.
 enum NumberTexts: Sendable {
   /// None, as for dates, UUIDs, and arrays in JSON.
   case none

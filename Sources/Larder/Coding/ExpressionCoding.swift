@@ -5,8 +5,7 @@ import LarderSQLite
 package final class ExpressionCoding: Sendable {
   let code: @Sendable (any DatabaseValueConvertible) -> any DatabaseValueConvertible
   let dateFormat: DateFormat?
-  /// Whether the values are Decimals: SQLite stores them as text, but they are compared and computed
-  /// with as numbers.
+  /// Whether the values are Decimals: text in SQLite that is compared and computed with as numbers.
   @usableFromInline let isDecimal: Bool
   /// Whether the values are Floats: SQLite computes with Doubles, so that results have to be rounded.
   let isFloat: Bool
@@ -35,8 +34,7 @@ package final class ExpressionCoding: Sendable {
     code = { coding.coded($0) }
   }
 
-  /// The coding that a type's expressions have without a column; nil for types that SQLite compares and
-  /// computes with as they are stored.
+  /// The coding of a type's expressions without a column; nil for types that SQLite computes with as stored.
   static func own<Value: DatabaseValueConvertible>(of type: Value.Type) -> ExpressionCoding? {
     let isFloat = type == Float.self || type == Float?.self
     let needsCoding = isFloat || type.columnType.kind == .decimal

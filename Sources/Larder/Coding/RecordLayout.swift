@@ -2,8 +2,7 @@ import LarderSQLite
 
 /// The properties of a table's columns, and memory for their values side by side.
 ///
-/// Its pointers are sound: the memory isn't written after the initializer, and is freed only with the object,
-/// which keeps the properties.
+/// Its pointers are sound: the memory isn't written after the initializer, and is freed with the object.
 @usableFromInline
 final class RecordLayout: @unchecked Sendable {
   private struct Element {

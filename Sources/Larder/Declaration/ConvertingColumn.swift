@@ -23,8 +23,7 @@ struct ConvertingColumn: Sendable {
 }
 
 extension TableCore {
-  /// The columns that convert values. Looks at the database's table first, unless no table of the
-  /// declaration converts any.
+  /// The columns that convert values. Looks at the database's table, unless none of the declaration does.
   func converting(_ db: Database) throws -> [ConvertingColumn] {
     guard mayConvert else { return [] }
     try db.look(at: self, for: [])

@@ -1,8 +1,7 @@
 import LarderSQLite
 import Synchronization
 
-/// The first problem of a declaration that shows without a database. It is found when the table is made, when
-/// it is first used, or by a record.
+/// The first problem of a declaration: found when the table is made, when it is first used, or by a record.
 final class DeclarationProblem: Sendable {
   private let found: Lock<String?>
   private let isComplete = Atomic<Bool>(false)

@@ -11,8 +11,7 @@ final class TableFit: Sendable {
     var keepsKey = false
     /// The positions of the key's columns in which NULL would be stored for a record without them.
     var neededKeys: [Int] = []
-    /// The columns that convert texts to numbers, or round them. Their values are checked before they are
-    /// written.
+    /// The columns that convert texts to numbers, or round them. Their values are checked when written.
     var converting: [ConvertingColumn] = []
 
     var isEmpty: Bool { problems.isEmpty && converting.isEmpty && !keepsKey && neededKeys.isEmpty }
@@ -31,8 +30,7 @@ final class TableFit: Sendable {
   init(_ declared: TableFitting, _ table: FoundTable, _ schema: SchemaReader) throws {
     var comparison = FitComparison(declared, table, schema)
     try comparison.run()
-    // A module decides what its tables store and by what they find rows, so that a virtual table has no
-    // problems.
+    // A module decides what its tables store and how they find rows, so a virtual table has no problems.
     let isKnown = try comparison.findings.isEmpty || !schema.isVirtual(table)
     findings = isKnown ? comparison.findings : Findings()
     misreturns = !table.isView && (!table.hasRowID || table.affinity(of: 0) == .real)

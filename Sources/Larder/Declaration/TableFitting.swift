@@ -77,8 +77,7 @@ final class TableFitting: ExpectedTable {
 extension TableCore: ExpectedTable {
   @usableFromInline var number: Int { tableNumber }
 
-  /// Checks the fit for the table's own statements, and notes in the state, which their operations check,
-  /// whether it is unlike declared.
+  /// Checks the fit for the table's own statements, and notes in the state whether it is unlike declared.
   @usableFromInline
   func check(for use: TableUse, _ schema: SchemaReader) throws {
     defer {

@@ -21,8 +21,7 @@ extension Database {
   /// `Codable` values inside a row from text that holds JSON.
   ///
   /// Throws ``ConversionError`` with column, row and statement if a value doesn't fit, such as NULL for a
-  /// type that isn't Optional. Throws ``DatabaseError`` for a key without a column, even if it is Optional;
-  /// the error lists the columns.
+  /// type that isn't Optional; ``DatabaseError`` with the columns for a key without one, even if Optional.
   public func fetch<T: Decodable>(
     _ type: T.Type, _ sql: SQL, _ arguments: (any DatabaseValueConvertible)?...
   ) throws -> [T] {

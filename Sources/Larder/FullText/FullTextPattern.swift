@@ -60,9 +60,8 @@ public struct FullTextPattern: Hashable, Sendable {
     FullTextPattern(.near(phrases, max(0, distance)))
   }
 
-  /// A pattern in FTS5's own [syntax](https://www.sqlite.org/fts5.html#full_text_query_syntax).
-  /// A syntax error or a NUL throws ``LarderSQLite/DatabaseError`` when it is run. This isn't
-  /// for text that users type.
+  /// A pattern in FTS5's own [syntax](https://www.sqlite.org/fts5.html#full_text_query_syntax), not for
+  /// users' text: a syntax error or a NUL throws ``LarderSQLite/DatabaseError`` when it is run.
   public init(raw text: String) { self.init(.raw(text)) }
 
   /// This pattern in some columns of the index only.

@@ -140,9 +140,8 @@ extension FullTextIndex {
   /// wrong (a column that holds no text, a key that is no integer), and
   /// ``LarderSQLite/DatabaseError`` if the index exists or the table doesn't.
   ///
-  /// - `ifNotExists`: whether an index that exists is no error, whatever its definition; see
-  ///   ``differences(_:)``. One whose triggers are gone, as they are with the record's table, gets them back,
-  ///   and is made again from the rows.
+  /// - `ifNotExists`: whether an index that exists is no error, whatever its definition. One whose triggers
+  ///   are gone, as they are with the record's table, gets them back, and is made again from the rows.
   public func create(_ db: Database, ifNotExists: Bool = false) throws {
     try definition.check()
     try db.inTransaction { db in

@@ -1,7 +1,6 @@
 import LarderSQLite
 
-// Dry runs of migrations: on a copy of the database, or on another engine in a transaction that is rolled
-// back.
+// Dry runs of migrations: on a copy, or on another engine in a transaction that is rolled back.
 
 extension Migrator {
   /// Applies the pending migrations to a copy of the database, and reports what they did.
@@ -13,9 +12,8 @@ extension Migrator {
   ///
   /// The database itself stays unchanged. With a write-ahead log, others can write meanwhile; without one,
   /// they wait while it is copied. The copy is a temporary file that is deleted after the call. It is opened
-  /// like the original: ``LarderSQLite/Configuration/prepareDatabase`` is called for it too. Databases that
-  /// this attaches are copied as well. Others can't be attached to the copy, so a migration that attaches one
-  /// is reported as failing.
+  /// like the original, with ``LarderSQLite/Configuration/prepareDatabase``, and databases that this attaches
+  /// are copied as well. Others can't be attached: a migration that does so is reported as failing.
   ///
   /// Another engine than SQLite runs the migrations in one transaction, which is rolled back; their locks are
   /// held until then. Migrations that can't run in a transaction are listed, but not run.

@@ -13,9 +13,8 @@ import LarderSQLite
 /// ```
 ///
 /// Prefer SQL: a ``Migrator`` notices if it is changed after it was applied, which it can't for a closure. A
-/// closure should use SQL or its own record types, since the program's records change with the program, and
-/// the migration mustn't. Neither can begin or end transactions. Databases that they attach are detached when
-/// they end.
+/// closure should use SQL or its own record types, since the program's records change and the migration
+/// mustn't. Neither can begin or end transactions. Databases that they attach are detached when they end.
 ///
 /// Changes that ALTER TABLE can't make take a new table, even if other tables refer to the old one:
 ///
@@ -41,8 +40,7 @@ public struct Migration: Sendable {
 
   /// The migration's name: any text that isn't empty.
   public let name: String
-  /// A checksum of the SQL, as 16 digits; nil for a closure. Spaces, comments, the case of words and trailing
-  /// semicolons don't change it.
+  /// The SQL's checksum, 16 digits; nil for a closure. Spaces, comments, case, last semicolons don't count.
   public let checksum: String?
   /// The same for the SQL that runs on another engine.
   private let engineChecksum: String?
@@ -104,8 +102,7 @@ public struct Migration: Sendable {
   /// [user_version](https://www.sqlite.org/pragma.html#pragma_user_version), together with all migrations
   /// before it. This is for programs that kept track of the schema by `user_version`.
   ///
-  /// Once a `Migrator` has recorded migrations in a database, it ignores the `user_version`, and never
-  /// changes it.
+  /// Once a `Migrator` has recorded migrations, it ignores the `user_version`. It never changes it.
   public func replacing(userVersion: Int32) -> Migration {
     var migration = self
     migration.userVersion = userVersion

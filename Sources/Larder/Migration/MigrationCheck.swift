@@ -11,8 +11,7 @@ extension Migrator {
     case dump(SQL)
   }
 
-  /// Runs the migrations in a test of the program: on a new database, and on copies of old ones, such as one
-  /// of each released version.
+  /// Runs the migrations in a test, on a new database and on copies of old ones, such as of each release.
   ///
   /// ```swift
   /// @Test func migrations() throws {
@@ -30,8 +29,8 @@ extension Migrator {
   /// - `configuration`: the configuration to open the databases with, for the functions and collations that
   ///   ``LarderSQLite/Configuration/prepareDatabase`` registers.
   ///
-  /// Throws ``MigrationError/check(problems:)`` with all problems, and ``LarderSQLite/DatabaseError`` if an
-  /// old database can't be opened.
+  /// Throws ``MigrationError/check(problems:)`` with all problems, and ``LarderSQLite/DatabaseError`` for an
+  /// old database that can't be opened.
   public func check(
     oldDatabases: [OldDatabase] = [], records: [any Record.Type] = [], queries: [SQL] = [],
     configuration: Configuration = .init()
@@ -136,8 +135,7 @@ extension Migrator.OldDatabase {
     case .dump(let sql):
       let db = try Database(configuration: configuration)
       try db.executeStatements(sql)
-      // The copy has a connection of its own: the dump may have changed settings of this one, such as
-      // enforcing foreign keys.
+      // The copy has a connection of its own, since the dump may have changed settings of this one.
       return try db.temporaryCopy()
     }
   }

@@ -7,8 +7,7 @@ public struct AppliedMigration: Hashable, Sendable {
   public let name: String
   /// The checksum of its SQL; nil if it was a closure.
   public let checksum: String?
-  /// The time when it was applied, or adopted with the `user_version` that it replaces; nil if it isn't
-  /// adopted yet.
+  /// The time when it was applied, or adopted with the `user_version` that it replaces; nil if not yet.
   public internal(set) var date: Date?
   /// The time that it took; nil if it was adopted.
   public internal(set) var duration: Duration?
@@ -20,8 +19,7 @@ struct MigrationHistory {
   private(set) var applied: [AppliedMigration] = []
   /// Whether the database has a history table, which is created with the first migration.
   private(set) var isRecorded: Bool
-  /// The history's table, qualified: not a temporary one, nor one of an attached database or another schema
-  /// of the path.
+  /// The history's table, qualified: not a temporary one, nor one of an attached database or another schema.
   private let name: String
   private var table: SQL { SQL(raw: name) }
   /// On another engine, the search path.
@@ -151,8 +149,7 @@ struct MigrationHistory {
     if db.engine != nil { objects = try reread(in: db).objects }
   }
 
-  /// Adds a migration after all others. Returns the new history on engines that read it in the same round
-  /// trip; nil on SQLite.
+  /// Adds a migration. Returns the new history on engines that read it in the same round trip; else nil.
   func add(_ migration: Migration, duration: Duration, in db: Database) throws -> MigrationHistory?
   {
     let microseconds = Int64(duration / .microseconds(1))

@@ -82,9 +82,8 @@ extension Migrator {
   /// The time that a migration took, and the history afterwards if it was read in the same round trip.
   private typealias Change = (duration: Duration, written: MigrationHistory?)
 
-  /// Runs a migration's closure in a transaction, with its check of foreign keys and its row in the history.
-  /// Nil if the number of applied migrations has changed from `expected`. Errors, including the commit's, get
-  /// the migration's name.
+  /// Runs a migration in a transaction, with its check of foreign keys and its row in the history. Nil if the
+  /// number of applied migrations isn't the expected one. All errors get the migration's name.
   @discardableResult
   private func change(
     _ migration: Migration, appliedBefore expected: Int, after: Int, _ db: Database,

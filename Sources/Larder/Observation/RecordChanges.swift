@@ -41,8 +41,7 @@ extension DatabaseAccess {
   /// }
   /// ```
   ///
-  /// The feed throws what the untyped feed throws, and the error of reading a record for a row that isn't
-  /// one.
+  /// The feed throws what the untyped feed throws, and the error of reading a row that isn't a record.
   public func changes<R: Record>(
     of type: R.Type, limit: Int = 100_000, byteLimit: Int = 64 << 20,
     beginning: (@Sendable (Database) throws -> Void)? = nil
@@ -137,8 +136,7 @@ final class RecordDecoder {
     return record
   }
 
-  /// A SELECT of parameters with the names of columns. Its text is made once, since making it took half of
-  /// a row's time.
+  /// A SELECT of parameters as columns. Its text is made once: making it took half of a row's time.
   private func statement(of columns: [String]) -> SQL {
     if let last, last.columns.elementsEqual(columns, by: { $0.isSame(as: $1) }) { return last.sql }
     let terms = columns.map { "? AS \($0.quotedIdentifier)" }

@@ -48,8 +48,7 @@ public struct QueryColumns {
   @usableFromInline var count = 0
   /// Whether each column holds Decimals; nil unless it is asked for.
   @usableFromInline var areDecimal: [Bool]?
-  /// Whether whole rows are compared, as by DISTINCT or UNION. Decimals are then selected in a form in which
-  /// equal ones have the same text.
+  /// Whether whole rows are compared, as by DISTINCT. Equal Decimals are then selected as the same text.
   @usableFromInline let areCompared: Bool
 
   @inlinable

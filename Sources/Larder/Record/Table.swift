@@ -24,8 +24,7 @@ public struct Table<R: Record>: Sendable {
   /// - Parameters:
   ///   - name: any text without NUL, except an empty one.
   ///   - make: an initializer, usually the compiler's own.
-  ///   - columns: as many as the initializer has parameters, in their order, which has to be that
-  ///     of the stored properties.
+  ///   - columns: one for each parameter of the initializer, in the order of the stored properties.
   ///   - constraints: the constraints that aren't a single column's.
   ///   - indexes: the indexes that aren't a single column's.
   ///   - options: whether it has no row id, or no primary key, or isn't STRICT.

@@ -91,8 +91,7 @@ extension Table {
     return result
   }
 
-  /// Runs one of the table's statements with a record's values, and reads a record from the row that it
-  /// returns, if there is one.
+  /// Runs one of the table's statements with a record's values, and reads a record from the row it returns.
   func writeReturning(
     _ fragment: SQLFragment, _ record: R, _ db: Database, for use: TableUse
   ) throws -> R? {

@@ -26,8 +26,7 @@ extension Table {
 extension TableSchema {
   /// Adds the missing columns; see `Table.addMissingColumns(_:)`.
   ///
-  /// - Throws: ``Larder/SchemaError``, and ``LarderSQLite/UnsupportedByEngine`` if the table is declared for
-  ///   another engine.
+  /// - Throws: ``Larder/SchemaError``, and ``LarderSQLite/UnsupportedByEngine`` for another engine's table.
   @discardableResult
   public func addMissingColumns(_ db: Database) throws -> [String] {
     try checkEngine(of: db)

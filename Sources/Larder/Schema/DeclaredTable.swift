@@ -191,9 +191,8 @@ struct DeclaredTable {
 }
 
 extension Table {
-  /// The table as a value. Throws ``RecordError/declaration(table:problem:)`` if the declaration is wrong,
-  /// ``RecordError/view(table:)`` for a view, and ``LarderSQLite/ConversionError`` if a default can't be
-  /// stored.
+  /// The table as a value. Throws ``RecordError/declaration(table:problem:)`` for a wrong declaration,
+  /// ``RecordError/view(table:)`` for a view, ``LarderSQLite/ConversionError`` if a default can't be stored.
   ///
   /// - Parameter dateFormat: the connection's ``LarderSQLite/Configuration/dateFormat``.
   public func schema(dateFormat: DateFormat = .secondsSince1970) throws -> TableSchema {

@@ -127,8 +127,7 @@ private struct TableComparison {
   /// The collation of columns that declare none.
   private var binary: [UInt8] { Array("binary".utf8) }
 
-  /// The tokens of a default. A default in parentheses is read back without them, and NULL is the same as no
-  /// default.
+  /// The tokens of a default, which is read back without parentheses. NULL is the same as no default.
   private func normalized(default text: String?) -> [String] {
     (text ?? "NULL").sqlTokens.withoutParentheses.normalized
   }
@@ -207,8 +206,7 @@ extension ForeignKeySchema {
     columns.map(\.foldedName) == other.columns.map(\.foldedName)
   }
 
-  /// Whether another foreign key has the same effect. A key that names no referenced columns refers to the
-  /// primary key.
+  /// Whether another foreign key has the same effect. Without referenced columns, it is the primary key's.
   package func isSame(as other: ForeignKeySchema) -> Bool {
     let targets = [referencedColumns, other.referencedColumns].map { $0.map(\.foldedName) }
     return hasSameColumns(as: other)

@@ -116,8 +116,7 @@ package struct RowCopy {
   /// Whether one of the caller's expressions reads a column: without it, the expression doesn't compile.
   private func isRead(_ column: ColumnSchema) throws -> Bool {
     try copying.values.contains { expression in
-      // An expression that names the schema too doesn't compile here, so it is tried without qualifiers as
-      // well.
+      // An expression that names the schema too doesn't compile here, so it is also tried unqualified.
       var short = expression
       short.text = short.text.withoutQualifier(old.name)
       let candidates = [expression, short]

@@ -64,9 +64,8 @@ public struct Schema: Hashable, Sendable {
     }
   }
 
-  /// The tables that records declare. Throws ``RecordError/declaration(table:problem:)`` if a declaration is
-  /// wrong. A view that a record reads only has to exist; to compare or create its definition, add it to
-  /// ``others``.
+  /// The tables that records declare. Throws ``RecordError/declaration(table:problem:)`` for a wrong one. A
+  /// view that a record reads only has to exist; to compare or create its definition, add it to ``others``.
   ///
   /// - `dateFormat`: the connection's ``LarderSQLite/Configuration/dateFormat``.
   public init(_ records: any Record.Type..., dateFormat: DateFormat = .secondsSince1970) throws {
@@ -94,8 +93,7 @@ public struct Schema: Hashable, Sendable {
     tables.first { $0.name.foldedName == name.foldedName }
   }
 
-  /// The ways another schema, usually a database's, differs from this declaration. The order of tables and
-  /// columns is ignored.
+  /// The ways another schema, usually a database's, differs from this one. Order is ignored.
   ///
   /// - `strictly`: whether to report differences of wording too; see ``TableDifference/isNote``.
   public func differences(from other: Schema, strictly: Bool = false) -> [TableDifference] {

@@ -12,8 +12,7 @@ public enum SchemaError: Error, Hashable, Sendable {
   case losesColumns(table: String, columns: [String])
   /// A rebuild would have left this many rows out.
   case losesRows(table: String, count: Int)
-  /// A rebuild would have changed this many values of a column. `rows` has the row ids, or keys, of the first
-  /// ten.
+  /// A rebuild would have changed this many values of a column; `rows` has the first ten's row ids, or keys.
   case changesValues(table: String, column: String, count: Int, rows: [[DatabaseValue]])
   /// A rebuild would have given this many rows another row id, or none. `rows` has the first ten.
   case losesRowIDs(table: String, count: Int, rows: [[DatabaseValue]])

@@ -45,8 +45,7 @@ public struct SchemaStep: Hashable, Sendable {
     }
   }
 
-  /// Runs the step. Steps belong in one transaction, with foreign keys off if tables are rebuilt or dropped:
-  /// in a migration.
+  /// Runs the step. Steps belong in one transaction with foreign keys off: in a migration.
   ///
   /// A rebuild copies columns of the same name, and loses no rows and no values except those that its detail
   /// names. It throws if the new table needs values that the old one doesn't have, or if its types would
@@ -75,8 +74,7 @@ extension Schema {
   ///
   /// They are a proposal to read and to put into a migration; nothing is changed here. Objects of a database
   /// that aren't declared are dropped by steps marked as ``SchemaStep/isDestructive``: leave these out if
-  /// others own the objects. A renamed table or column looks like one that is gone and one that is new: write
-  /// the rename by hand.
+  /// others own the objects. A renamed table or column looks like a lost and a new one: write it by hand.
   public func steps(from other: Schema) -> [SchemaStep] {
     let changed = others.filter { !other.others.contains(where: $0.isSame) }
     let surplus = other.others.filter { entry in
@@ -106,8 +104,7 @@ extension Schema {
       }
   }
 
-  /// Drops an entry. This loses something unless an entry of the same name is created, and always loses a
-  /// virtual table's contents.
+  /// Drops an entry. This loses a virtual table's contents, and an entry that isn't made anew.
   private func drop(_ entry: SchemaEntry) -> SchemaStep {
     let isMadeAnew = others.contains(where: entry.hasSameName)
     return SchemaStep(

@@ -43,8 +43,7 @@ extension TableSchema {
     }
   }
 
-  /// The server's spelling, completed by the parts that a temporary table doesn't have, and by the declared
-  /// statements.
+  /// The server's spelling with the parts that a temporary table doesn't have, and the declared statements.
   private func with(_ spelled: TableSchema) -> TableSchema {
     var table = spelled
     table.foreignKeys = foreignKeys

@@ -18,9 +18,8 @@ extension Table {
   ///
   /// A column's values come from its expression in `copying`, over the old columns; else from the old column
   /// of its name; else from its default. Row ids, the next AUTOINCREMENT key, triggers and undeclared indexes
-  /// are kept, except indexes of removed columns. The order of columns is kept too, since `SELECT *` and
-  /// INSERT without names go by it: new columns take the places of removed ones, or come last. Statistics of
-  /// ANALYZE are not kept.
+  /// are kept, except indexes of removed columns; statistics of ANALYZE aren't. The order of columns is kept,
+  /// since `SELECT *` and INSERT go by it: new columns take the places of removed ones, or come last.
   ///
   /// No value changes. If the type of a new column would change an old value, such as "007" or an integer
   /// that no REAL has, this throws ``SchemaError/changesValues(table:column:count:rows:)``. The results of
@@ -39,9 +38,8 @@ extension Table {
   /// that refer to the table stay, and the server reports changes that it can't make. Rows that break a
   /// constraint can't be left out there: `losing: .rows` throws ``LarderSQLite/UnsupportedByEngine``.
   ///
-  /// Throws ``SchemaError`` if values or rows would be lost or a view or trigger would no longer work, and
-  /// ``LarderSQLite/DatabaseError`` for a row that breaks a constraint. Only tables of the `main` schema are
-  /// rebuilt.
+  /// Only tables of the `main` schema are rebuilt. Throws ``SchemaError`` if values or rows would be lost or
+  /// a dependent would no longer work, ``LarderSQLite/DatabaseError`` for a row that breaks a constraint.
   ///
   /// - `copying`: expressions for the values of columns, by the columns' names.
   /// - `losing`: what may be lost without an error.
@@ -54,8 +52,7 @@ extension Table {
 
   /// Rebuilds the table, with expressions by the key paths of columns: `copying: [\.population: "…"]`.
   ///
-  /// - Throws: ``LarderSQLite/DatabaseError`` for a key path that leads to no column; else what the other
-  ///   form throws.
+  /// - Throws: what the other form throws; ``LarderSQLite/DatabaseError`` for a key path to no column.
   @discardableResult
   public func rebuild(
     _ db: Database, copying: [PartialKeyPath<R.Columns>: SQL], losing: RebuildLosses = []
@@ -74,8 +71,7 @@ extension Table {
 extension TableSchema {
   /// Rebuilds the table; see `Table.rebuild(_:copying:losing:)`.
   ///
-  /// - Throws: what `Table.rebuild` throws, and ``LarderSQLite/UnsupportedByEngine`` if the table is declared
-  ///   for another engine.
+  /// - Throws: what `Table.rebuild` does; ``LarderSQLite/UnsupportedByEngine`` for another engine's table.
   @discardableResult
   public func rebuild(
     _ db: Database, copying: [String: SQL] = [:], losing: RebuildLosses = []
@@ -195,8 +191,7 @@ private struct TableRebuild {
     try db.createTable(new, as: temporaryName)
     let count = try copyRows()
     try db.executeUpdate(SQL(raw: DDL.drop(.table, old.name, in: "main")))
-    // The legacy mode is needed: ALTER TABLE otherwise refuses while views and triggers name the table, which
-    // doesn't exist at this point.
+    // The legacy mode is needed: views and triggers name the table, which doesn't exist at this point.
     try db.withLegacyAlterTable {
       try db.executeStatements(SQL(raw: DDL.renameTable(temporaryName, in: "main", to: new.name)))
     }
@@ -213,8 +208,7 @@ private struct TableRebuild {
 
   private func copyRows() throws -> Int {
     let inserted = try db.executeUpdate(copy.sql(to: temporaryName))
-    // INSERT copies all rows or throws, unless the table has a conflict clause. The count is skipped because
-    // it takes a fifth of the time.
+    // Without a conflict clause, INSERT copies all rows or throws. Counting would take a fifth of the time.
     guard !new.conflictClauses.isEmpty else { return inserted }
     let count = try rowCount(temporaryName)
     let lost = try rowCount(old.name) - count
@@ -264,8 +258,7 @@ private struct TableRebuild {
     return kept.map { $0.withoutQuotedStrings(in: old) } + made
   }
 
-  /// Recreates the triggers that were dropped with the table. (Temporary ones may belong to another table of
-  /// the same name.)
+  /// Recreates triggers that were dropped with the table. (Temporary ones may be another table's.)
   private func create(_ triggers: [SchemaEntry], in schema: String) throws {
     let present = try db.schema(of: schema)
     for trigger in triggers where !present.contains(where: trigger.hasSameName) {

@@ -39,8 +39,7 @@ extension TableSchema {
 }
 
 extension ColumnAffinity {
-  /// The conditions of values that the affinity changes. A CAST has an affinity of its own, which `+`
-  /// removes.
+  /// The conditions of values that the affinity changes. A CAST's own affinity is removed by `+`.
   fileprivate func conversions(_ value: SQL) -> [SQL] {
     switch self {
     case .none: []

@@ -75,12 +75,10 @@ extension SchemaEntry {
 
   /// Creates the object by its statement.
   ///
-  /// Throws `SchemaError.notItsStatement` if its text, which a file may have kept, is another statement;
-  /// ``LarderSQLite/DatabaseError`` if the object exists, or if the text has more than one statement
-  /// (`ResultCode.misuse`).
+  /// Throws `SchemaError.notItsStatement` if its text, which a file may have kept, is another statement, and
+  /// ``LarderSQLite/DatabaseError`` if the object exists or the text has several (`ResultCode.misuse`).
   ///
-  /// - `ifNotExists`: whether an existing object of this kind and name is accepted, whatever its definition
-  ///   (see `Schema`).
+  /// - `ifNotExists`: whether an object of this kind and name is accepted, whatever its definition.
   public func create(_ db: Database, ifNotExists: Bool = false) throws {
     guard let sql else {
       throw DatabaseError(.misuse, "SQLite creates “\(name)” itself, together with its table")
@@ -104,8 +102,7 @@ extension SchemaEntry {
     hasSameName(as: other) && (sql ?? "").normalizedSQL == (other.sql ?? "").normalizedSQL
   }
 
-  /// The end of a table's name: the triggers of a full-text index write rows that others replace to the table
-  /// `<index>_replaced`.
+  /// The triggers of a full-text index write rows that others replace to the table `<index>_replaced`.
   static let replacedRows = "_replaced"
 
   /// Whether a table is the one for replaced rows of this full-text index.
