@@ -87,8 +87,7 @@ public struct ColumnCoding<Value: Sendable>: Sendable {
   }
 }
 
-/// The form in which values are stored, as far as it is known. Two columns can be compared, or one assigned
-/// to the other, if theirs is the same.
+/// The form in which values are stored, as far as known. Only columns of one form are compared or assigned.
 enum StoredForm: Hashable, Sendable {
   /// The form that the type itself says.
   case own
@@ -118,8 +117,7 @@ extension CodedValue: DateFormatted {
   func bind(to parameter: ParameterBinder) throws { try coding.bind(value, parameter) }
 }
 
-/// A value that needs a coding to be stored: the content of
-/// ``SQLExpression/value(_:)-(Value)`` until it meets its column.
+/// A value that needs a coding: the content of ``SQLExpression/value(_:)-(Value)`` until it meets its column.
 struct UncodedValue<Value: Sendable>: DatabaseValueConvertible {
   let value: Value
 

@@ -125,8 +125,7 @@ extension PropertyAccess {
     .value(Value.self) { $1.initializeMemory(as: Value.self, to: try coding.read($0)) }
   }
 
-  /// A value that is only read. The closures that aren't called capture nothing,
-  /// since each selection makes them anew.
+  /// A value that is only read. The closures that aren't called capture nothing: each selection makes them.
   @inlinable
   static func value<Value: Sendable>(
     _ type: Value.Type, plain: PlainValue? = nil,
@@ -138,9 +137,8 @@ extension PropertyAccess {
   }
 }
 
-/// A number that takes 64 bits in memory as it does in SQLite, or a String. A
-/// layout reads these numbers itself, and another engine's texts: of the time
-/// that a closure took for a number, three quarters went into calling it.
+/// A number that takes 64 bits in memory as in SQLite, or a String. A layout reads these numbers itself, and
+/// another engine's texts: of the time that a closure took for a number, three quarters went into its call.
 @usableFromInline
 enum PlainValue: Sendable {
   case integer, real, text

@@ -3,8 +3,7 @@ import LarderSQLite
 /// The value of a record's property together with its column, without its type.
 protocol PropertyValue: Sendable {
   func initialize(_ memory: UnsafeMutableRawPointer)
-  /// Whether another value has the same type and is equal. Values of a type that
-  /// isn't Equatable are compared as they are stored.
+  /// Whether another value is of the same type and equal, or stored equally if it isn't Equatable.
   func isEqual(to other: any PropertyValue) -> Bool
   func isEqual(toValueIn memory: UnsafeRawPointer) -> Bool
 }

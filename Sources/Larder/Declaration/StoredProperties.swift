@@ -80,9 +80,8 @@ struct StoredProperties {
     return inner.isEmpty || inner.allSatisfy(isCovered)
   }
 
-  /// The fields without a column. A column whose key path doesn't tell its offset
-  /// accounts for a field of its type. Since a computed property or a wrapper may
-  /// have any type, each such column that is left accounts for one more field.
+  /// The fields without a column. A column whose key path doesn't tell its offset accounts for a field of its
+  /// type, or else, since a computed property or a wrapper may have any type, for one more field.
   private mutating func unmatched(_ fields: [Field]) -> [String] {
     func isNamed(_ field: Field, _ property: CoveredProperty) -> Bool {
       property.column.map { $0.foldedName == field.name.foldedName } ?? false

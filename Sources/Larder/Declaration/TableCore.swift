@@ -115,8 +115,7 @@ final class TableCore: Sendable {
     delete = RecordStatement(sql.delete)
   }
 
-  /// A statement that not every table needs, made at its first use. Its text has
-  /// to be the same for all engines.
+  /// A statement that is made at its first use. Its text has to be the same for all engines.
   func statement(
     _ key: StatementKey, _ make: () throws -> SQLFragment
   ) rethrows -> RecordStatement {

@@ -18,8 +18,7 @@ final class TableFit: Sendable {
   }
 
   let findings: Findings
-  /// Whether SQLite's RETURNING gives some columns another type than they have; see
-  /// ``TableCore/misreturns(_:for:)``.
+  /// Whether RETURNING gives some columns another type; see ``TableCore/misreturns(_:for:)``.
   let misreturns: Bool
 
   /// The first problem that rules out this use of the table; nil if there is none.

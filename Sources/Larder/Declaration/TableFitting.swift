@@ -1,8 +1,7 @@
 import LarderSQLite
 import Synchronization
 
-/// A declaration as statements refer to it. It is compared with the table of each connection that uses it:
-/// once, and again after the schema has changed.
+/// A declaration as statements refer to it, compared with each connection's table once per schema.
 final class TableFitting: ExpectedTable {
   /// The number by which statements identify the declaration.
   let number = TableNumber.next()
@@ -43,8 +42,7 @@ final class TableFitting: ExpectedTable {
     if let problem { throw RecordError.declaration(table: name, problem: problem) }
   }
 
-  /// The fit with the connection's table; nil if there is no such table, or on
-  /// another engine, whose types are its own.
+  /// The fit with the connection's table; nil if there is none, or on another engine, whose types differ.
   private func fit(_ schema: SchemaReader) throws -> TableFit? {
     guard schema.isSQLite else { return nil }
     if let known = schema[finding: number] as? TableFit { return known }

@@ -29,8 +29,7 @@ struct DecodedRow {
     }
   }
 
-  /// The value of a column whose type is ``DatabaseValueConvertible``; nil for other types. One such type
-  /// is `Date`, whose own decoding would expect another form.
+  /// The value of a ``DatabaseValueConvertible`` type, such as `Date`, whose own decoding differs; else nil.
   private func stored<T>(_ type: T.Type, at index: Int) throws -> T? {
     guard let type = type as? any DatabaseValueConvertible.Type else { return nil }
     let value = try attempt(at: index) { try type.init(column: $0) }

@@ -69,8 +69,7 @@ public struct FullTextPattern: Hashable, Sendable {
     FullTextPattern(.columns(columnNames(repeat each columns), node))
   }
 
-  // Methods rather than operators: with these, the compiler would take seconds
-  // over a condition that is wrong.
+  // Methods, not operators: with these, the compiler would take seconds over a condition that is wrong.
 
   /// Rows that both patterns find.
   public func and(_ other: FullTextPattern) -> FullTextPattern {
@@ -82,8 +81,7 @@ public struct FullTextPattern: Hashable, Sendable {
     FullTextPattern(.or(node.alternatives + other.node.alternatives))
   }
 
-  /// The parts of a text between spaces and control characters, each once, since
-  /// searching for a word twice costs twice.
+  /// The words between spaces and control characters, each once: searching for one twice costs twice.
   private static func words(_ text: String) -> [String] {
     var seen: Set<[UInt8]> = []
     return text.unicodeScalars.split { $0.properties.isWhitespace || $0.value < 0x20 }

@@ -1,7 +1,6 @@
 import LarderSQLite
 
-// The parts of a full-text index in SQLite's schema: the FTS5 table, and the
-// triggers that keep it up to date.
+// A full-text index in SQLite's schema: the FTS5 table, and the triggers that keep it up to date.
 
 extension FullTextDefinition {
   var quotedName: String { name.quotedIdentifier }
@@ -25,9 +24,8 @@ extension FullTextDefinition {
 
   // MARK: Rows that are replaced
 
-  // REPLACE deletes rows without running triggers for it, unless `recursive_triggers`
-  // is on. So one trigger first writes down the rows that conflict with a new one.
-  // Afterwards another one removes those that are gone from the index.
+  // REPLACE deletes rows without running triggers for it, unless `recursive_triggers` is on. So one trigger
+  // first writes down the rows that conflict with a new one, and another removes those that are gone.
 
   private var replaced: String { name + SchemaEntry.replacedRows }
   private var oldKey: String { "old.\(key.quotedIdentifier)" }
@@ -118,8 +116,7 @@ extension FullTextDefinition {
     "INSERT INTO \(quotedName) (rowid, \(columnList)) VALUES (\(row("new")))"
   }
 
-  /// The deletion of a row. Values that the index doesn't store have to be
-  /// given, since the terms to remove are made from them.
+  /// The deletion of a row. An index that doesn't store its values makes the terms to remove from them.
   private var deletion: String {
     storage == .copied
       ? "DELETE FROM \(quotedName) WHERE rowid = old.\(key.quotedIdentifier)"

@@ -1,8 +1,7 @@
 import LarderSQLite
 
-// Selections of found records with expressions beside each. (The compiler of
-// Swift 6.3 can't take apart a pack of expressions behind a record. Nor can a
-// selection be a pack of either, beside the selections of expressions.)
+// Selections of found records with expressions beside each. (The compiler of Swift 6.3 can't take apart a
+// pack of expressions behind a record, nor choose between a pack of either and one of expressions.)
 
 extension Query {
   /// The records that are found, with an expression beside each.

@@ -36,8 +36,7 @@ extension FullTextDefinition {
       """
   }
 
-  /// The definition of the vector column: the words of each column, marked by a
-  /// letter from A to D that tells the column.
+  /// The definition of the vector column: the words of each column, marked by its letter from A to D.
   fileprivate var vector: SQLFragment {
     let parts = columns.map { column -> SQLFragment in
       let text = normalized("coalesce(\(name: column), '')")
@@ -154,8 +153,7 @@ extension FullTextSearch {
     return "CAST(\(words(of: text, isPrefix, letters)) AS tsquery)"
   }
 
-  /// A query for the words of a list, except those without a letter or digit.
-  /// The list is one value, since it may be long.
+  /// A query for the words of a list, which is one value, except those without a letter or digit.
   private func words(
     _ words: [String], _ isAny: Bool, _ isPrefix: Bool, _ letters: Set<String>?
   ) -> SQLFragment {

@@ -146,8 +146,7 @@ extension MigrationReport: CustomStringConvertible {
 }
 
 extension Database {
-  /// The problems that SQLite's [check](https://www.sqlite.org/pragma.html#pragma_integrity_check) of the
-  /// whole file finds, up to a hundred lines.
+  /// The problems that [a check](https://www.sqlite.org/pragma.html#pragma_integrity_check) finds, up to 100.
   func integrityProblems() throws -> [String] {
     let lines: [String] = try executeQuery("PRAGMA integrity_check(100)").map { try $0.get(at: 0) }
     return lines == ["ok"] ? [] : lines

@@ -16,16 +16,7 @@ import LarderSQLite
 /// closure should use SQL or its own record types, since the program's records change and the migration
 /// mustn't. Neither can begin or end transactions. Databases that they attach are detached when they end.
 ///
-/// Changes that ALTER TABLE can't make take a new table, even if other tables refer to the old one:
-///
-/// ```swift
-/// Migration("make names obligatory", sql: """
-///   CREATE TABLE new_country (id INTEGER PRIMARY KEY, name TEXT NOT NULL);
-///   INSERT INTO new_country SELECT id, name FROM country;
-///   DROP TABLE country;
-///   ALTER TABLE new_country RENAME TO country;
-///   """)
-/// ```
+/// `TableSchema.rebuild` makes changes that ALTER TABLE can't, even if other tables refer to the table.
 public struct Migration: Sendable {
   /// The treatment of foreign keys, on a connection that enforces them.
   public enum ForeignKeys: Hashable, Sendable {

@@ -100,8 +100,7 @@ extension Record {
   }
 }
 
-/// Makes records from rows that are given as values. A statement of a database of its own returns the
-/// values, which are then read like a table's.
+/// Makes records from values, which a statement of a database of its own returns like a table's.
 final class RecordDecoder {
   private let database: Database
   private var last: (columns: [String], sql: SQL)?

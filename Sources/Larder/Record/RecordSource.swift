@@ -67,8 +67,7 @@ extension Optional: QuerySource where Wrapped: Record {
 }
 
 extension TableCore {
-  /// This table as a query's only one. It has its own name or, in the closure of
-  /// a query that uses that name, another one.
+  /// This table as a query's only one, under another name in the closure of a query that uses its own.
   var queryTables: QueryTables { QueryScope.isInside ? tablesInScope : tables }
 
   private var tablesInScope: QueryTables {

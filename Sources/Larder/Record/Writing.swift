@@ -78,8 +78,7 @@ extension TableCore {
 }
 
 extension Table {
-  /// Runs an operation that can still fail after something was written, because of a hook or of a key that
-  /// doesn't fit. A failure undoes everything, in the database and in the record.
+  /// Runs an operation that may fail after something was written. A failure undoes it, also in the record.
   @usableFromInline
   func inScope<T>(
     _ db: Database, _ record: inout R, _ body: (inout R, Database) throws -> T

@@ -1,10 +1,8 @@
 import LarderSQLite
 
-// Declarations that the compiler finds for misused columns, for the sake of
-// their messages; see WrongExpressions.swift.
+// Declarations that the compiler finds for misused columns, for their messages; see WrongExpressions.swift.
 
-/// A protocol whose name is for the compiler's message about a name without a
-/// column. No record's columns conform to it.
+/// For the compiler's message about a name without a column. No record's columns conform to it.
 @_documentation(visibility: internal)
 public protocol NoSuchColumn {}
 
@@ -23,8 +21,7 @@ extension NoSuchColumn {
   public subscript(dynamicMember name: String) -> SQLExpression<NoSuchValue>! { .wrong }
 }
 
-/// A protocol whose name is for the compiler's message about a column that is no
-/// condition. No record's columns conform to it.
+/// For the compiler's message about a column that is no condition. No record's columns conform to it.
 @_documentation(visibility: internal)
 public protocol NotACondition {
   /// The record.

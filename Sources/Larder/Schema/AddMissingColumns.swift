@@ -11,12 +11,12 @@ extension Table {
   /// // ALTER TABLE "city" ADD COLUMN "mayor" TEXT
   /// ```
   ///
-  /// Existing rows get the column's default. Throws ``SchemaError/cannotAddColumn(table:column:reason:)`` for
-  /// a column that [ALTER TABLE](https://www.sqlite.org/lang_altertable.html#altertabaddcol) can't add: one
+  /// Existing rows get the column's default; other differences stay. Throws
+  /// ``SchemaError/cannotAddColumn(table:column:reason:)`` for a column that [ALTER
+  /// TABLE](https://www.sqlite.org/lang_altertable.html#altertabaddcol) can't add, but `rebuild` can: one
   /// that is part of the key, UNIQUE, or NOT NULL without a default; in SQLite also one that is computed and
-  /// stored, has an expression as its default, or refers to another table and has a default. `rebuild` can
-  /// add these. Throws ``SchemaError/brokenDependent(table:dependent:reason:)`` if a view or trigger that
-  /// counts columns would no longer work. Other differences are left as they are.
+  /// stored, has an expression as its default, or refers to another table and has a default. Throws
+  /// ``SchemaError/brokenDependent(table:dependent:reason:)`` if a view or trigger would no longer work.
   @discardableResult
   public func addMissingColumns(_ db: Database) throws -> [String] {
     try core.schema(in: db).addMissingColumns(db)

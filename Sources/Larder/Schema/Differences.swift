@@ -35,8 +35,7 @@ extension TableSchema {
   /// The ways another table, usually a database's, differs from this declaration. If `other` is nil, the
   /// missing table is the only difference.
   ///
-  /// Names are compared case-insensitively, expressions without spaces and comments, types by their affinity,
-  /// defaults by their values, and indexes regardless of their names.
+  /// They are compared as by `Table.differences`; indexes regardless of their names.
   ///
   /// - `strictly`: whether to report differences of wording too; see ``Larder/TableDifference/isNote``.
   public func differences(from other: TableSchema?, strictly: Bool = false) -> [TableDifference] {

@@ -3,9 +3,8 @@ import LarderSQLite
 // The table rebuild: SQLite's 12-step procedure for changes that ALTER TABLE can't make.
 
 extension Table {
-  /// Rebuilds the table as it is declared here and copies its rows; returns their number.
-  ///
-  /// It makes the changes that ALTER TABLE can't: other types, keys, constraints and options.
+  /// Rebuilds the table as it is declared here, with other types, keys, constraints and options than ALTER
+  /// TABLE can make, and copies its rows; returns their number.
   ///
   /// ```swift
   /// try City.table.rebuild(db, copying: ["population": "CAST(inhabitants AS INTEGER)"])
@@ -25,14 +24,12 @@ extension Table {
   /// that no REAL has, this throws ``SchemaError/changesValues(table:column:count:rows:)``. The results of
   /// expressions are stored as [SQLite stores them](https://www.sqlite.org/datatype3.html#type_affinity).
   ///
-  /// All of it happens in one transaction or savepoint (see [the
-  /// procedure](https://www.sqlite.org/lang_altertable.html#otheralter)), in memory that doesn't grow with
-  /// the table; a failure leaves the database as it was. Foreign keys have to be off meanwhile, since
-  /// dropping a table would delete the rows that refer to it, and they can't be turned off inside a
-  /// transaction. Outside a transaction (`DatabaseAccess.inDatabase`) this turns them off, and checks all
-  /// keys from and to the table before the end. Inside one, it throws
-  /// ``SchemaError/foreignKeysAreOn(table:)`` if they are on and rows may refer to the table; if they are
-  /// off, the check is up to the code that began the transaction.
+  /// All of it happens in one transaction or savepoint, in memory that doesn't grow with the table; a failure
+  /// leaves the database as it was. Foreign keys have to be off meanwhile, since dropping a table would
+  /// delete the rows that refer to it. Outside a transaction (`DatabaseAccess.inDatabase`) this turns them
+  /// off, and checks all keys from and to the table before the end. Inside one, where they can't be turned
+  /// off, it throws ``SchemaError/foreignKeysAreOn(table:)`` if rows may refer to the table; if they are off,
+  /// the check is up to the code that began the transaction.
   ///
   /// Another engine alters the table in place, one property after the other: new columns come last, objects
   /// that refer to the table stay, and the server reports changes that it can't make. Rows that break a
@@ -124,9 +121,8 @@ extension TableSchema {
   }
 }
 
-/// SQLite's 12-step ALTER TABLE. A transaction creates a new table, copies the rows, drops the old table, and
-/// renames the new one; see [other kinds of table schema
-/// changes](https://www.sqlite.org/lang_altertable.html#otheralter).
+/// SQLite's 12-step ALTER TABLE: creates a new table, copies the rows, drops the old table, renames the new
+/// one; see [other kinds of table schema changes](https://www.sqlite.org/lang_altertable.html#otheralter).
 private struct TableRebuild {
   private let db: Database
   private let old: TableSchema

@@ -57,8 +57,7 @@ extension SchemaEntry {
   /// ```
   ///
   /// Interpolated values are written into the text. Throws what ``view(_:columns:as:dateFormat:)`` does. See
-  /// [CREATE VIRTUAL TABLE](https://www.sqlite.org/lang_createvtab.html) and
-  /// [FTS5](https://www.sqlite.org/fts5.html).
+  /// [CREATE VIRTUAL TABLE](https://www.sqlite.org/lang_createvtab.html).
   public static func virtualTable(_ name: String, using module: SQL) throws -> SchemaEntry {
     try declared(
       .table, name, table: name, DDL.createVirtualTable(name, using: module.literalText()))
