@@ -46,13 +46,13 @@ extension Migrator {
       let pending = migrations[history.applied.count...]
       db.tracing({ recorder.add($0) }) {
         for migration in pending where failure == nil {
-          recorder.begin(migration.name, totalChanges: db.totalChanges)
-          defer { recorder.end(totalChanges: db.totalChanges) }
-          guard migration.isTransactional else { continue }
           do {
-            try db.inSavepoint { db in
-              try migration.up(db)
-              try db.engine?.endMigration(restoring: history.searchPath, inTransaction: true)
+            try recorder.record(migration, db) {
+              guard migration.isTransactional else { return }
+              try db.inSavepoint { db in
+                try migration.up(db)
+                try db.engine?.endMigration(restoring: history.searchPath, inTransaction: true)
+              }
             }
           } catch {
             failure = MigrationError.failed(migration: migration.name, error: error)
@@ -71,11 +71,7 @@ extension Migrator {
     _ = try pending(db)
     let observed = migrations.map { migration in
       var observed = migration
-      observed.up = { db in
-        recorder.begin(migration.name, totalChanges: db.totalChanges)
-        defer { recorder.end(totalChanges: db.totalChanges) }
-        try migration.up(db)
-      }
+      observed.up = { db in try recorder.record(migration, db) { try migration.up(db) } }
       return observed
     }
     var failure: (any Error)?
@@ -161,45 +157,41 @@ private final class MigrationRecorder: Sendable {
     var finished: [MigrationReport.Migration] = []
     /// Whether a migration is running; statements around migrations aren't recorded.
     var isRunning = false
-    var start = ContinuousClock.now
-    var changesBefore = 0
     /// The index of each statement in the migration's list.
     var places: [String: Int] = [:]
   }
 
   var finished: [MigrationReport.Migration] { state.withLock { $0.finished } }
 
-  func begin(_ name: String, totalChanges: Int) {
+  /// Records a migration while a closure runs it.
+  func record(_ migration: Migration, _ db: Database, _ body: () throws -> Void) rethrows {
+    let (start, changes) = (ContinuousClock.now, db.totalChanges)
     state.withLock { state in
-      state.finished.append(MigrationReport.Migration(name: name))
+      state.finished.append(MigrationReport.Migration(name: migration.name))
       state.isRunning = true
-      state.start = .now
-      state.changesBefore = totalChanges
       state.places = [:]
     }
+    defer {
+      state.withLock { state in
+        state.isRunning = false
+        state.finished[state.finished.count - 1].changes = db.totalChanges - changes
+        state.finished[state.finished.count - 1].duration = .now - start
+      }
+    }
+    try body()
   }
 
   func add(_ event: TraceEvent) {
     state.withLock { state in
       guard state.isRunning, let last = state.finished.indices.last else { return }
       let sql = event.expandedSQL ?? event.sql
-      if let place = state.places[sql] {
-        state.finished[last].statements[place].count += 1
-        state.finished[last].statements[place].duration += event.duration
-      } else {
-        state.places[sql] = state.finished[last].statements.count
+      let place = state.places[sql] ?? state.finished[last].statements.count
+      if state.places.updateValue(place, forKey: sql) == nil {
         state.finished[last].statements.append(
-          MigrationReport.Statement(sql: sql, count: 1, duration: event.duration))
+          MigrationReport.Statement(sql: sql, count: 0, duration: .zero))
       }
-    }
-  }
-
-  func end(totalChanges: Int) {
-    state.withLock { state in
-      guard let last = state.finished.indices.last else { return }
-      state.isRunning = false
-      state.finished[last].changes = totalChanges - state.changesBefore
-      state.finished[last].duration = .now - state.start
+      state.finished[last].statements[place].count += 1
+      state.finished[last].statements[place].duration += event.duration
     }
   }
 

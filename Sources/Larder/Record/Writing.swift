@@ -64,9 +64,7 @@ extension TableCore {
       throw describe(error, writing: record, db, sql: text)
     }
   }
-}
 
-extension TableCore {
   /// Whether RETURNING is unreliable. If rows have no row id, or if the table's
   /// first column is one of real numbers, SQLite returns other columns as real
   /// numbers (seen in 3.40). Looks at the table, unless that is known.

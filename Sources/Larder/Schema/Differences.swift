@@ -44,6 +44,8 @@ extension TableSchema {
     comparison.run()
     return strictly ? comparison.differences : comparison.differences.filter { !$0.isNote }
   }
+
+  var options: String? { DDL.options(isStrict: isStrict, isWithoutRowID: isWithoutRowID) }
 }
 
 private struct TableComparison {
@@ -213,10 +215,6 @@ extension ForeignKeySchema {
       && (targets[0] == targets[1] || targets.contains([])) && onDelete == other.onDelete
       && onUpdate == other.onUpdate && isDeferred == other.isDeferred
   }
-}
-
-extension TableSchema {
-  var options: String? { DDL.options(isStrict: isStrict, isWithoutRowID: isWithoutRowID) }
 }
 
 extension ColumnSchema {

@@ -178,7 +178,11 @@ private struct TableRebuild {
 
   private func replace() throws -> Int {
     try copy.check()
-    let sequence = try old.isAutoincrement ? self.sequence() : nil
+    var sequence: Int64?
+    if old.isAutoincrement {
+      let sql: SQL = "SELECT seq FROM main.sqlite_sequence WHERE name = \(old.name)"
+      sequence = try db.value(sql, as: Int64?.self) ?? nil
+    }
     let triggers = try ["main", "temp"].map { try db.schema(of: $0).filter { $0.kind == .trigger } }
     try checkPlaces(triggers.joined())
     let own = triggers.map { $0.filter { $0.table.foldedName == old.name.foldedName } }
@@ -264,11 +268,6 @@ private struct TableRebuild {
         .trigger, trigger.name, of: trigger.table,
         by: schema == "temp" ? "CREATE TEMP \(sql.dropFirst("CREATE ".count))" : sql)
     }
-  }
-
-  private func sequence() throws -> Int64? {
-    try db.value("SELECT seq FROM main.sqlite_sequence WHERE name = ?", old.name, as: Int64?.self)
-      ?? nil
   }
 
   /// Restores the AUTOINCREMENT sequence, so that used keys aren't used again.
