@@ -71,7 +71,7 @@ extension RecordAssociation where Related == [Target] {
   public func with<A: Association & Sendable>(
     _ nested: A
   ) -> NestedAssociation<Owner, Target, [(Target, A.Related)]> where A.Owner == Target {
-    NestedAssociation(records) { try $0.with(nested, $1).all }
+    NestedAssociation(records: records) { try $0.with(nested, $1).all }
   }
 
   /// The same records, each with its own related records of two associations.
@@ -79,7 +79,7 @@ extension RecordAssociation where Related == [Target] {
     _ first: A, _ second: B
   ) -> NestedAssociation<Owner, Target, [(Target, A.Related, B.Related)]>
   where A.Owner == Target, B.Owner == Target {
-    NestedAssociation(records) { try $0.with(first, second, $1).all }
+    NestedAssociation(records: records) { try $0.with(first, second, $1).all }
   }
 }
 
@@ -88,7 +88,7 @@ extension RecordAssociation where Related == Target? {
   public func with<A: Association & Sendable>(
     _ nested: A
   ) -> NestedAssociation<Owner, Target, (Target, A.Related)?> where A.Owner == Target {
-    NestedAssociation(records) { try $0.with(nested, $1).first }
+    NestedAssociation(records: records) { try $0.with(nested, $1).first }
   }
 
   /// The same record with its own related records of two associations.
@@ -96,7 +96,7 @@ extension RecordAssociation where Related == Target? {
     _ first: A, _ second: B
   ) -> NestedAssociation<Owner, Target, (Target, A.Related, B.Related)?>
   where A.Owner == Target, B.Owner == Target {
-    NestedAssociation(records) { try $0.with(first, second, $1).first }
+    NestedAssociation(records: records) { try $0.with(first, second, $1).first }
   }
 }
 
@@ -106,15 +106,7 @@ public struct NestedAssociation<Owner: Record, Target: Record, Related>: RecordA
   /// The related records, as a description of how they are found.
   @_documentation(visibility: internal)
   public var records: RelatedRecords<Target>
-  private let nest: @Sendable (FoundRecords<Target>, Database) throws -> [Related]
-
-  fileprivate init(
-    _ records: RelatedRecords<Target>,
-    _ nest: @escaping @Sendable (FoundRecords<Target>, Database) throws -> [Related]
-  ) {
-    self.records = records
-    self.nest = nest
-  }
+  fileprivate let nest: @Sendable (FoundRecords<Target>, Database) throws -> [Related]
 
   /// The related records of each owner, in the owners' order. Throws as ``Association/fetchAll(_:of:)`` does.
   @_documentation(visibility: internal)

@@ -23,11 +23,13 @@ public struct ColumnCoding<Value: Sendable>: Sendable {
   let restored: @Sendable (DatabaseValue) throws -> Value
   let columnType: ColumnType
   /// The date format; nil for values that aren't dates.
-  private(set) var dateFormat: DateFormat?
+  private(set) var dateFormat: DateFormat? = nil
   /// The form that distinguishes this coding from another for the same type.
-  private(set) var form: StoredForm
+  private(set) var form = StoredForm.own
   private(set) var numbers = NumberTexts.any
+}
 
+extension ColumnCoding {
   /// A coding through another type, which knows how it is stored.
   ///
   /// Errors that the closures throw reach the caller who writes or reads the record.
@@ -35,13 +37,12 @@ public struct ColumnCoding<Value: Sendable>: Sendable {
     encode: @escaping @Sendable (Value) throws -> Stored,
     decode: @escaping @Sendable (Stored) throws -> Value
   ) {
-    bind = { try encode($0).bind(to: $1) }
-    read = { try decode(Stored(column: $0)) }
-    stored = { try ColumnCoding<Stored>.plain.stored(encode($0), $1) }
-    restored = { try decode(Stored(databaseValue: $0)) }
-    columnType = Stored.columnType
-    dateFormat = Self.dateFormat { try encode($0).databaseValue }
-    form = .through(ObjectIdentifier(Stored.self))
+    self.init(
+      bind: { try encode($0).bind(to: $1) }, read: { try decode(Stored(column: $0)) },
+      stored: { try ColumnCoding<Stored>.plain.stored(encode($0), $1) },
+      restored: { try decode(Stored(databaseValue: $0)) }, columnType: Stored.columnType,
+      dateFormat: Self.dateFormat { try encode($0).databaseValue },
+      form: .through(ObjectIdentifier(Stored.self)))
   }
 
   /// The date format of the closures, found by storing a date, since they can't tell it.
@@ -59,31 +60,13 @@ public struct ColumnCoding<Value: Sendable>: Sendable {
     }
   }
 
-  init(
-    bind: @escaping @Sendable (Value, ParameterBinder) throws -> Void,
-    read: @escaping @Sendable (ColumnReader) throws -> Value,
-    stored: @escaping @Sendable (Value, DateFormat) throws -> DatabaseValue,
-    restored: @escaping @Sendable (DatabaseValue) throws -> Value,
-    columnType: ColumnType, dateFormat: DateFormat? = nil, form: StoredForm = .own
-  ) {
-    self.bind = bind
-    self.read = read
-    self.stored = stored
-    self.restored = restored
-    self.columnType = columnType
-    self.dateFormat = dateFormat
-    self.form = form
-  }
-
   var optional: ColumnCoding<Value?> {
-    var coding = ColumnCoding<Value?>(
+    ColumnCoding<Value?>(
       bind: { if let value = $0 { try bind(value, $1) } else { try $1.bindNull() } },
       read: { $0.isNull ? nil : try read($0) },
       stored: { value, format in try value.map { try stored($0, format) } ?? .null },
-      restored: { $0.isNull ? nil : try restored($0) },
-      columnType: columnType.optional, dateFormat: dateFormat, form: form)
-    coding.numbers = numbers
-    return coding
+      restored: { $0.isNull ? nil : try restored($0) }, columnType: columnType.optional,
+      dateFormat: dateFormat, form: form, numbers: numbers)
   }
 }
 
@@ -157,14 +140,12 @@ extension ColumnCoding where Value == Date {
   /// ``LarderSQLite/DateFormat/sqlDate``. A stored value in another format throws
   /// ``LarderSQLite/ConversionError``, which names that format.
   public static func format(_ format: DateFormat) -> ColumnCoding {
-    var coding = ColumnCoding(
+    ColumnCoding(
       bind: { try format.databaseValue(of: $0).bind(to: $1) },
       read: { try format.date(from: DatabaseValue(column: $0)) },
       stored: { date, _ in try format.databaseValue(of: date) },
-      restored: { try format.date(from: $0) },
-      columnType: format.columnType, dateFormat: format, form: .date(format))
-    coding.numbers = .none
-    return coding
+      restored: { try format.date(from: $0) }, columnType: format.columnType, dateFormat: format,
+      form: .date(format), numbers: .none)
   }
 
   /// Text such as `2026-11-21T08:33:26.123Z`; dates are rounded to milliseconds.
