@@ -78,9 +78,7 @@ public struct Schema: Hashable, Sendable {
     try self.init(records) { try $0.schema(in: db) }
   }
 
-  private init(
-    _ records: [any Record.Type], _ schema: (TableCore) throws -> TableSchema
-  ) throws {
+  private init(_ records: [any Record.Type], _ schema: (TableCore) throws -> TableSchema) throws {
     self.init(tables: [])
     for core in records.map({ $0.core }) {
       try core.check()
