@@ -53,24 +53,18 @@ public struct BelongsTo<Owner: Record, Target: Record>: RecordAssociation {
   ///   - query: which of the other records count.
   public init<Key>(
     _ foreignKey: Column<Owner, Key>, _ key: Column<Target, Key>, in query: Query<Target>? = nil
-  ) {
-    records = RelatedRecords(foreignKey, key, isReferredTo: true, query)
-  }
+  ) { records = RelatedRecords(foreignKey, key, isReferredTo: true, query) }
 
   /// The same with a foreign key that may be NULL.
   public init<Key>(
     _ foreignKey: Column<Owner, Key?>, _ key: Column<Target, Key>, in query: Query<Target>? = nil
-  ) {
-    records = RelatedRecords(foreignKey, key, isReferredTo: true, query)
-  }
+  ) { records = RelatedRecords(foreignKey, key, isReferredTo: true, query) }
 
   /// The same with a key that SQLite chooses.
   @_disfavoredOverload
   public init<Key>(
     _ foreignKey: Column<Owner, Key>, _ key: Column<Target, Key?>, in query: Query<Target>? = nil
-  ) {
-    records = RelatedRecords(foreignKey, key, isReferredTo: true, query)
-  }
+  ) { records = RelatedRecords(foreignKey, key, isReferredTo: true, query) }
 
   /// The record that each owner refers to; nil for NULL, and if there is no such record. Throws as
   /// ``Association/fetchAll(_:of:)`` does.
@@ -91,25 +85,19 @@ public struct HasMany<Owner: Record, Target: Record>: RecordAssociation {
   ///   - query: which of the other records count, and in which order they come.
   public init<Key>(
     _ key: Column<Owner, Key>, _ foreignKey: Column<Target, Key>, in query: Query<Target>? = nil
-  ) {
-    records = RelatedRecords(key, foreignKey, isReferredTo: false, query)
-  }
+  ) { records = RelatedRecords(key, foreignKey, isReferredTo: false, query) }
 
   /// The same with a foreign key that may be NULL.
   @_disfavoredOverload
   public init<Key>(
     _ key: Column<Owner, Key>, _ foreignKey: Column<Target, Key?>, in query: Query<Target>? = nil
-  ) {
-    records = RelatedRecords(key, foreignKey, isReferredTo: false, query)
-  }
+  ) { records = RelatedRecords(key, foreignKey, isReferredTo: false, query) }
 
   /// The same with a key that SQLite chooses.
   @_disfavoredOverload
   public init<Key>(
     _ key: Column<Owner, Key?>, _ foreignKey: Column<Target, Key>, in query: Query<Target>? = nil
-  ) {
-    records = RelatedRecords(key, foreignKey, isReferredTo: false, query)
-  }
+  ) { records = RelatedRecords(key, foreignKey, isReferredTo: false, query) }
 
   /// The records that refer to each owner. Throws as ``Association/fetchAll(_:of:)`` does.
   public func fetchAll(_ db: Database, of owners: [Owner]) throws -> [[Target]] {

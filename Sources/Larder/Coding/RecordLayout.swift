@@ -175,9 +175,7 @@ struct RecordRow {
   @inlinable @inline(__always)
   init(
     _ statement: PreparedStatement, _ positions: UnsafePointer<Int32>, _ layout: RecordLayout
-  ) {
-    self.init(statement.arena.statement, positions, layout, statement.arena.format)
-  }
+  ) { self.init(statement.arena.statement, positions, layout, statement.arena.format) }
 
   @inlinable @inline(__always)
   init(

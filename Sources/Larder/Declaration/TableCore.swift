@@ -172,9 +172,7 @@ final class TableCore: Sendable {
   /// Adds the column, if there is one, to an error of writing a record.
   func describe(
     _ error: any Error, writing record: UnsafeRawPointer, _ db: Database, sql text: String
-  ) -> any Error {
-    describe(error, sql: text, index: { $0 }, key: key(of: record, db))
-  }
+  ) -> any Error { describe(error, sql: text, index: { $0 }, key: key(of: record, db)) }
 
   /// Adds the column and the key, if there are any, to an error of reading a row.
   @usableFromInline

@@ -24,9 +24,7 @@ extension Database {
   /// type that isn't Optional; ``DatabaseError`` with the columns for a key without one, even if Optional.
   public func fetch<T: Decodable>(
     _ type: T.Type, _ sql: SQL, _ arguments: (any DatabaseValueConvertible)?...
-  ) throws -> [T] {
-    try fetch(type, sql, arguments: Arguments(arguments))
-  }
+  ) throws -> [T] { try fetch(type, sql, arguments: Arguments(arguments)) }
 
   /// The same with arguments from an array or, by name, from a dictionary.
   public func fetch<T: Decodable>(_ type: T.Type, _ sql: SQL, arguments: Arguments) throws -> [T] {

@@ -83,9 +83,7 @@ public struct Migrator: Sendable {
   public func migrate(
     _ access: some DatabaseAccess,
     progress: (((name: String, index: Int, count: Int, duration: Duration?)) -> Void)? = nil
-  ) throws {
-    try access.inDatabase { try migrate($0, progress: progress) }
-  }
+  ) throws { try access.inDatabase { try migrate($0, progress: progress) } }
 
   /// Applies the pending migrations on a connection outside a transaction. Throws what the other form does.
   public func migrate(

@@ -67,9 +67,7 @@ extension TableConstraint where R: Record {
   )
   public static func index(
     _ columns: String..., unique: Bool = false, where condition: SQL? = nil, name: String? = nil
-  ) -> Self {
-    Self(definition: .unique(columns))
-  }
+  ) -> Self { Self(definition: .unique(columns)) }
 
   /// Not available: a record's columns are named by its `Columns`.
   @_disfavoredOverload

@@ -254,9 +254,7 @@ extension ColumnDefinition {
   /// ``LarderSQLite/TableSchema/init(_:_:constraints:indexes:options:in:)``.
   public static func column(
     _ name: String, _ type: ColumnType, _ options: ColumnOption<DatabaseValue>...
-  ) -> ColumnDefinition {
-    column(name, type, options: options)
-  }
+  ) -> ColumnDefinition { column(name, type, options: options) }
 
   package static func column(
     _ name: String, _ type: ColumnType, options: [ColumnOption<DatabaseValue>]

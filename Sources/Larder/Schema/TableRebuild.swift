@@ -43,9 +43,7 @@ extension Table {
   @discardableResult
   public func rebuild(
     _ db: Database, copying: [String: SQL] = [:], losing: RebuildLosses = []
-  ) throws -> Int {
-    try core.schema(in: db).rebuild(db, copying: copying, losing: losing)
-  }
+  ) throws -> Int { try core.schema(in: db).rebuild(db, copying: copying, losing: losing) }
 
   /// Rebuilds the table, with expressions by the key paths of columns: `copying: [\.population: "…"]`.
   ///
