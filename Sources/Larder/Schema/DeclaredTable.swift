@@ -196,7 +196,11 @@ extension Table {
   ///
   /// - Parameter dateFormat: the connection's ``LarderSQLite/Configuration/dateFormat``.
   public func schema(dateFormat: DateFormat = .secondsSince1970) throws -> TableSchema {
-    try core.schema(dateFormat: dateFormat, in: SQLiteDialect())
+    try schema(dateFormat: dateFormat, in: SQLiteDialect())
+  }
+
+  package func schema(dateFormat: DateFormat, in dialect: any Dialect) throws -> TableSchema {
+    try core.schema(dateFormat: dateFormat, in: dialect)
   }
 }
 

@@ -26,7 +26,7 @@ extension Table {
   /// - `ifNotExists`: whether an existing table is accepted, whatever its columns are (see
   ///   ``differences(_:strictly:)``). Its missing indexes are created.
   public func create(_ db: Database, ifNotExists: Bool = false) throws {
-    try core.schema(dateFormat: db.dateFormat, in: db.dialect ?? SQLiteDialect())
+    try schema(dateFormat: db.dateFormat, in: db.dialect ?? SQLiteDialect())
       .create(db, ifNotExists: ifNotExists)
   }
 

@@ -1,4 +1,4 @@
-@testable import Larder
+import Larder
 import Testing
 
 @Suite("Another dialect") struct DialectTests {
@@ -64,7 +64,7 @@ import Testing
 
   @Test("A dialect names the types of a table's columns")
   func columnTypes() throws {
-    let place = try Place.table.core.schema(dateFormat: .iso8601, in: OtherDialect())
+    let place = try Place.table.schema(dateFormat: .iso8601, in: OtherDialect())
     #expect(
       place.columns.map(\.type) == [
         "INTEGER_TYPE", "TEXT_TYPE", "INTEGER_TYPE", "TEXT_TYPE", "TEXT_TYPE", "REAL_TYPE",
