@@ -23,9 +23,7 @@ struct KeyColumn: Sendable {
       return index
     }
   }
-}
 
-extension KeyColumn {
   /// Throws if another column stores the same type in another form, because no keys would match.
   fileprivate func check(against other: KeyColumn, _ db: Database) throws {
     switch (form, other.form) {

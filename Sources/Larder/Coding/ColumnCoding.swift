@@ -68,6 +68,16 @@ extension ColumnCoding {
       restored: { $0.isNull ? nil : try restored($0) }, columnType: columnType.optional,
       dateFormat: dateFormat, form: form, numbers: numbers)
   }
+
+  /// A value of the column's type with the coding; any other as it is.
+  func coded(_ value: any DatabaseValueConvertible) -> any DatabaseValueConvertible {
+    var known = value as? Value ?? (value as? UncodedValue<Value>)?.value
+    if let optional = value as? UncodedValue<Value?> {
+      guard let value = optional.value else { return DatabaseValue.null }
+      known = value
+    }
+    return known.map { CodedValue(value: $0, coding: self) } ?? value
+  }
 }
 
 /// The form in which values are stored, as far as known. Only columns of one form are compared or assigned.
@@ -109,18 +119,6 @@ struct UncodedValue<Value: Sendable>: DatabaseValueConvertible {
   var databaseValue: DatabaseValue { get throws { throw ConversionError(.malformed, Value.self) } }
 
   init(databaseValue: DatabaseValue) throws { throw ConversionError(.malformed, Value.self) }
-}
-
-extension ColumnCoding {
-  /// A value of the column's type with the coding; any other as it is.
-  func coded(_ value: any DatabaseValueConvertible) -> any DatabaseValueConvertible {
-    var known = value as? Value ?? (value as? UncodedValue<Value>)?.value
-    if let optional = value as? UncodedValue<Value?> {
-      guard let value = optional.value else { return DatabaseValue.null }
-      known = value
-    }
-    return known.map { CodedValue(value: $0, coding: self) } ?? value
-  }
 }
 
 extension ColumnCoding where Value: DatabaseValueConvertible {

@@ -106,9 +106,7 @@ final class PropertyAccess: Sendable {
       value: { try coding.stored($0.assumingMemoryBound(to: R.self).pointee[keyPath: keyPath], $1) }
     )
   }
-}
 
-extension PropertyAccess {
   /// The type of the property; `Never` for a value that is only read.
   var valueType: any Any.Type { keyPath.map { type(of: $0).valueType } ?? Never.self }
 

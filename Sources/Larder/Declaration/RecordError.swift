@@ -19,9 +19,7 @@ public enum RecordError: Error, Sendable {
   case declaration(table: String, problem: String)
   /// The record is a view's, and can only be read: see ``TableOptions/view``.
   case view(table: String)
-}
 
-extension RecordError {
   /// The error of a batch that ended at a record. A busy database or a lost connection isn't the record's
   /// fault: such an error stays as it is, since the scope, which may retry, has to see it.
   static func ofBatch(_ table: String, at index: Int, _ error: any Error) -> any Error {

@@ -51,7 +51,7 @@ extension DatabaseAccess {
       beginning: beginning
     ) { format in
       let decoder = try RecordDecoder(format)
-      return { try decoder.change(R.self, $0) }
+      return { try decoder.change(R.self, $0.columns, $0.old, $0.new) }
     }
   }
 
@@ -92,7 +92,7 @@ extension Record {
   fileprivate static func change(
     _ row: RowChange, _ decoder: RecordDecoder
   ) throws -> RecordChange<any Record> {
-    switch try decoder.change(Self.self, row) {
+    switch try decoder.change(Self.self, row.columns, row.old, row.new) {
     case .inserted(let record): .inserted(record)
     case .updated(let old, let new): .updated(from: old, to: new)
     case .deleted(let record): .deleted(record)
@@ -109,10 +109,6 @@ final class RecordDecoder {
     var configuration = Configuration()
     configuration.dateFormat = format
     database = try Database(configuration: configuration)
-  }
-
-  func change<R: Record>(_ type: R.Type, _ row: RowChange) throws -> RecordChange<R> {
-    try change(type, row.columns, row.old, row.new)
   }
 
   func change<R: Record>(

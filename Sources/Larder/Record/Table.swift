@@ -97,9 +97,7 @@ public struct Table<R: Record>: Sendable {
       $0.sql(in: dialect).text
     }
   }
-}
 
-extension Table {
   @inlinable @inline(__always)
   func record(_ cursor: QueryCursor, _ positions: UnsafePointer<Int32>) throws -> R {
     let row = RecordRow(cursor.handle, positions, core.layout, cursor.format)

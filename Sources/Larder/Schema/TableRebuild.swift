@@ -92,6 +92,22 @@ extension TableSchema {
     return try run(checkingKeys: false)
   }
 
+  /// The same table with its columns in another table's order. Columns that both have keep their places there
+  /// as far as possible; new ones take the places of removed ones, or come last.
+  fileprivate func withColumns(inOrderOf old: TableSchema) -> TableSchema {
+    var added = columns.filter { old.column($0.name) == nil }[...]
+    var order: [ColumnSchema] = []
+    for place in old.columns {
+      if let column = column(place.name) ?? added.popFirst() { order.append(column) }
+    }
+    order += added
+    guard order != columns else { return self }
+    var table = self
+    table.columns = order
+    table.sql = DDL.createTable(name, order.map(\.sql) + constraints, options: options)
+    return table
+  }
+
   /// Whether rows may refer to the table, its own rows included.
   private func isReferenced(in db: Database) throws -> Bool {
     let isOwn = foreignKeys.contains { $0.referencedTable.foldedName == name.foldedName }
@@ -291,23 +307,5 @@ extension SchemaEntry {
       return rest.first?.name?.foldedName == table.name.foldedName
         && rest.dropFirst().first?.isSymbol("(") != true
     }
-  }
-}
-
-extension TableSchema {
-  /// The same table with its columns in another table's order. Columns that both have keep their places there
-  /// as far as possible; new ones take the places of removed ones, or come last.
-  fileprivate func withColumns(inOrderOf old: TableSchema) -> TableSchema {
-    var added = columns.filter { old.column($0.name) == nil }[...]
-    var order: [ColumnSchema] = []
-    for place in old.columns {
-      if let column = column(place.name) ?? added.popFirst() { order.append(column) }
-    }
-    order += added
-    guard order != columns else { return self }
-    var table = self
-    table.columns = order
-    table.sql = DDL.createTable(name, order.map(\.sql) + constraints, options: options)
-    return table
   }
 }
