@@ -38,7 +38,7 @@ public struct RelatedRecords<Target: Record>: Sendable {
     let (statement, keys) = (try RelatedStatement(self, db), try OwnerKeys(owners, ownerKey, db))
     var found = FoundRecords<Target>(places: Array(repeating: [], count: keys.values.count))
     for part in keys.parts(db) {
-      let isJoined = !statement.isExact(for: keys.values[part])
+      let isJoined = !statement.comparison.isExact(for: keys.values[part])
       try statement.read(keys, part, isJoined: isJoined, db, into: &found)
     }
     found.places = keys.numbers.map { number in number.map { found.places[$0] } ?? [] }
@@ -52,7 +52,8 @@ public struct RelatedRecords<Target: Record>: Sendable {
     let (statement, keys) = (try RelatedStatement(self, db), try OwnerKeys(owners, ownerKey, db))
     return keys.parts(db).map {
       let values = keys.values[$0]
-      return statement.fragment(values, isJoined: !statement.isExact(for: values)).sql(in: dialect)
+      let isJoined = !statement.comparison.isExact(for: values)
+      return statement.fragment(values, isJoined: isJoined).sql(in: dialect)
     }
   }
 }

@@ -7,7 +7,7 @@ import LarderSQLite
 /// limit numbers the rows of each key by a window function.
 struct RelatedStatement<Target: Record> {
   private let select: Select
-  private let comparison: KeyComparison
+  let comparison: KeyComparison
   private let columns: SQLFragment
   private let columnCount: Int
   private let read: (QueryCursor) throws -> Target
@@ -55,9 +55,6 @@ struct RelatedStatement<Target: Record> {
     (limit, offset) = (records.limit, records.offset)
     self.select = select
   }
-
-  /// Whether each row's own columns tell which of these keys found it.
-  func isExact(for keys: some Collection<DatabaseValue>) -> Bool { comparison.isExact(for: keys) }
 
   // MARK: The statement
 

@@ -67,7 +67,10 @@ public struct FullTextTokenizer: Hashable, Sendable, ExpressibleByStringLiteral 
 
   /// The value of FTS5's option `tokenize`.
   var option: String {
-    words.enumerated().map { $0 == 0 || $1.isPlainWord ? $1 : $1.quotedText }.joined(separator: " ")
+    words.enumerated().map { index, word in
+      let isPlain = word.utf8.allSatisfy { $0.isSQLWord && $0 < 0x80 && $0 != UInt8(ascii: "$") }
+      return index == 0 || isPlain ? word : word.quotedText
+    }.joined(separator: " ")
   }
 
   /// Whether terms may have characters in common.
@@ -81,11 +84,5 @@ public struct FullTextTokenizer: Hashable, Sendable, ExpressibleByStringLiteral 
   var problem: String? {
     words.contains { $0.isEmpty || $0.utf8.contains(0) }
       ? "its tokenizer's name or an argument is empty or holds a NUL" : nil
-  }
-}
-
-extension String {
-  fileprivate var isPlainWord: Bool {
-    utf8.allSatisfy { $0.isSQLWord && $0 < 0x80 && $0 != UInt8(ascii: "$") }
   }
 }

@@ -108,6 +108,15 @@ extension ForeignKeySchema {
   package var sql: String { "(\(columns.identifierList)) \(clause)" }
 }
 
+extension SQL {
+  /// The same SQL, for a statement that is never run again.
+  package var uncached: SQL {
+    var sql = self
+    sql.isCacheable = false
+    return sql
+  }
+}
+
 extension [String] {
   var identifierList: String { map(\.quotedIdentifier).joined(separator: ", ") }
 }

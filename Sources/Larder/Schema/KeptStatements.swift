@@ -10,13 +10,11 @@ extension Database {
   func create(
     _ kind: SchemaEntry.Kind, _ name: String, of table: String? = nil, by sql: String
   ) throws {
-    var statement = SQL(raw: sql)
-    statement.isCacheable = false
     guard sql.creates(kind, name, of: table) else {
       throw SchemaError.notItsStatement(name: name, sql: sql)
     }
     // For text with more than one statement this throws, and runs none.
-    try executeUpdate(statement)
+    try executeUpdate(SQL(raw: sql).uncached)
   }
 
   func createTable(_ table: TableSchema, as name: String) throws {

@@ -53,13 +53,11 @@ package struct RowCopy {
     let order = old.rowIDSource.map { [$0] } ?? old.primaryKey
     let orderSQL = SQL(raw: order.isEmpty ? "" : " ORDER BY \(order.identifierList)")
     let verb: SQL = losing.contains(.rows) ? "INSERT OR IGNORE" : "INSERT"
-    var sql: SQL = """
+    let sql: SQL = """
       \(verb) INTO main.\(identifier: table) (\(targets))
       SELECT \(sources) FROM \(oldTable)\(orderSQL)
       """
-    // The statement is never run again.
-    sql.isCacheable = false
-    return sql
+    return sql.uncached
   }
 
   var values: [Value] {
@@ -129,15 +127,14 @@ package struct RowCopy {
   private func compiles(_ expression: SQL, without missing: String?) throws -> Bool {
     let names = (old.columns.map(\.name) + old.rowIDNames).filter { $0 != missing }
     let list = SQL(raw: names.isEmpty ? "NULL" : names.identifierList)
-    var sql: SQL =
+    let sql: SQL =
       "SELECT \(expression) FROM (SELECT \(list) FROM \(oldTable)) AS \(identifier: old.name)"
-    sql.isCacheable = false
     do {
       // Another engine runs this in a savepoint, since an error would abort its transaction.
       if old.engine == nil {
-        try db.validate(sql)
+        try db.validate(sql.uncached)
       } else {
-        try db.inSavepoint { try $0.validate(sql) }
+        try db.inSavepoint { try $0.validate(sql.uncached) }
       }
       return true
     } catch let error as DatabaseError where error.code == .error {

@@ -23,11 +23,7 @@ extension TableSchema {
   private func spelled(by db: Database, _ draft: TableSchema) throws -> TableSchema {
     do {
       return try db.inSavepoint { db in
-        for statement in draft.statements {
-          var sql = SQL(raw: statement)
-          sql.isCacheable = false
-          try db.executeUpdate(sql)
-        }
+        for sql in draft.statements { try db.executeUpdate(SQL(raw: sql).uncached) }
         guard let spelled = try TableSchema.found(name, in: db, schema: "temp") else {
           throw SchemaError.noTable(name)
         }

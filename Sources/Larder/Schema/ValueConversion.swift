@@ -24,17 +24,12 @@ struct ValueConversion {
     if !isSame { conditions = affinity.conversions(value) }
     let becomesRowID =
       target.name == new.rowIDColumn && column.name.foldedName != old.rowIDColumn?.foldedName
-    if becomesRowID || target.defaultSQL != nil && new.replacesNull(in: target) {
+    let replacesNull = new.conflictClauses.contains { $0.replacesNull(in: target.name) }
+    if becomesRowID || target.defaultSQL != nil && replacesNull {
       conditions.append("\(value) IS NULL")
     }
     changed = conditions.reduce(nil) { all, one in all.map { "\($0) OR \(one)" } ?? one }
     realZeros = !isSame && affinity != .none ? "typeof(\(value)) = 'real' AND \(value) = 0" : nil
-  }
-}
-
-extension TableSchema {
-  fileprivate func replacesNull(in column: ColumnSchema) -> Bool {
-    conflictClauses.contains { $0.replacesNull(in: column.name) }
   }
 }
 

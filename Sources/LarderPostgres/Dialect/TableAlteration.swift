@@ -59,9 +59,7 @@ struct TableAlteration {
   }
 
   private func alter(_ actions: String...) throws {
-    var sql = SQL(raw: DDL.alterTable(new.name, actions))
-    sql.isCacheable = false
-    try db.executeUpdate(sql)
+    try db.executeUpdate(SQL(raw: DDL.alterTable(new.name, actions)).uncached)
   }
 
   private func alter(_ column: ColumnSchema, _ action: String) throws {
@@ -154,9 +152,7 @@ struct TableAlteration {
         """
     }
     guard !actions.isEmpty else { return }
-    var sql = SQL(raw: DDL.alterTable(new.name, actions))
-    sql.isCacheable = false
-    try db.executeUpdate(sql)
+    try db.executeUpdate(SQL(raw: DDL.alterTable(new.name, actions)).uncached)
   }
 
   private var copiedColumns: [ColumnSchema] {
@@ -181,9 +177,7 @@ struct TableAlteration {
       (name: try row.get(at: 0, as: String.self), words: try row.get(at: 1, as: String.self))
     }
     for trigger in modes { try alter("DISABLE TRIGGER \(trigger.name.quotedIdentifier)") }
-    var update = SQL(raw: sql)
-    update.isCacheable = false
-    try db.executeUpdate(update)
+    try db.executeUpdate(SQL(raw: sql).uncached)
     // Deferred checks run now: the table can't be altered while any are pending.
     try db.executeUpdate("SET CONSTRAINTS ALL IMMEDIATE")
     for trigger in modes { try alter("\(trigger.words) TRIGGER \(trigger.name.quotedIdentifier)") }
