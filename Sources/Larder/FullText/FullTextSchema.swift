@@ -142,8 +142,11 @@ extension FullTextIndex {
   public func create(_ db: Database, ifNotExists: Bool = false) throws {
     try definition.check()
     try db.inTransaction { db in
-      if ifNotExists, try definition.exists(db) { return try definition.complete(db) }
-      guard db.engine == nil else { return try definition.createVectors(db) }
+      guard db.engine == nil else {
+        if ifNotExists, try db.columnExists(name, in: definition.table) { return }
+        return try definition.createVectors(db)
+      }
+      if ifNotExists, try db.tableExists(name) { return try definition.complete(db) }
       for entry in try definition.entries() { try entry.create(db) }
       if !definition.weights.isEmpty {
         let weights = definition.weights.map { "\($0)" }.joined(separator: ", ")
@@ -226,7 +229,6 @@ extension FullTextDefinition {
 
   /// Creates the missing parts of an existing index, and fills it again if there were any.
   fileprivate func complete(_ db: Database) throws {
-    guard db.engine == nil else { return }
     let found = try db.schema()
     let missing = try entries().filter { !found.contains(where: $0.hasSameName) }
     guard !missing.isEmpty else { return }
@@ -245,10 +247,6 @@ extension FullTextDefinition {
     case .contentless: try command("delete-all", db)
     }
     try fill(db)
-  }
-
-  fileprivate func exists(_ db: Database) throws -> Bool {
-    try db.engine == nil ? db.tableExists(name) : db.columnExists(name, in: table)
   }
 
   fileprivate func verify(_ db: Database) throws {
