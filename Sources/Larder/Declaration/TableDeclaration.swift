@@ -88,14 +88,7 @@ final class TableBuilder {
       """
   }
 
-  /// The first problem of a table that is declared without a record.
-  static func problem(
-    table name: String, _ columns: [ColumnDefinition], _ options: TableOptions
-  ) -> String? {
-    problem(ofNames: name, columns) ?? keyProblem(columns, options)
-  }
-
-  private static func problem(ofNames name: String, _ columns: [ColumnDefinition]) -> String? {
+  static func problem(ofNames name: String, _ columns: [ColumnDefinition]) -> String? {
     if name.isEmpty || name.utf8.contains(0) { return "its name is empty or holds a NUL" }
     if columns.isEmpty { return "it has no columns" }
     var names: Set<[UInt8]> = []
@@ -154,7 +147,7 @@ final class TableBuilder {
     return nil
   }
 
-  private static func keyProblem(
+  static func keyProblem(
     _ columns: [ColumnDefinition], _ options: TableOptions
   ) -> String? {
     let key = columns.filter(\.isPrimaryKey)

@@ -47,7 +47,8 @@ final class FullTextSearch: Sendable {
   }
 
   private func match(_ table: SQLFragment) -> SQLFragment {
-    part("\(table) MATCH \(argument)") { $0.matches($0.pattern, nil) }
+    let argument = refusal.map(SQLFragment.refused) ?? SQLFragment(value: pattern.expression)
+    return part("\(table) MATCH \(argument)") { $0.matches($0.pattern, nil) }
   }
 
   func rank(_ alias: QueryAlias, _ weights: [Double] = []) -> SQLFragment {
@@ -124,9 +125,5 @@ final class FullTextSearch: Sendable {
         .tooBig, "a full-text pattern can't have more than \(FullTextPattern.deepest) levels")
     }
     return nil
-  }
-
-  private var argument: SQLFragment {
-    refusal.map(SQLFragment.refused) ?? SQLFragment(value: pattern.expression)
   }
 }

@@ -31,7 +31,11 @@ enum QueryScope {
     let slot = slot()
     let outer = slot.pointee
     slot.pointee = .passUnretained(tables)
-    if let outer { slot.pointee = .passRetained(tables.inside(outer.takeUnretainedValue())) }
+    if let outer {
+      // These tables, after those of the enclosing queries.
+      let aliases = outer.takeUnretainedValue().aliases + tables.aliases
+      slot.pointee = .passRetained(QueryTables(tables.text, aliases))
+    }
     return outer
   }
 
@@ -73,11 +77,6 @@ extension QueryAlias {
 }
 
 extension QueryTables {
-  /// These tables, after those of the enclosing queries.
-  fileprivate func inside(_ outer: QueryTables) -> QueryTables {
-    QueryTables(text, outer.aliases + aliases)
-  }
-
   /// A name for another table that neither these tables nor those of the enclosing queries have.
   func newAlias(
     for table: String, _ codings: [ExpressionCoding?] = [],

@@ -244,9 +244,9 @@ extension TableSchema {
     _ name: String, _ columns: [ColumnDefinition], constraints: [TableConstraint<Never>] = [],
     indexes: [TableConstraint<Never>] = [], options: TableOptions = [], in db: Database? = nil
   ) throws {
-    if let problem = TableBuilder.problem(table: name, columns, options) {
-      throw RecordError.declaration(table: name, problem: problem)
-    }
+    let problem =
+      TableBuilder.problem(ofNames: name, columns) ?? TableBuilder.keyProblem(columns, options)
+    if let problem { throw RecordError.declaration(table: name, problem: problem) }
     // The defaults are SQLite values, which don't depend on a date format.
     self = try .declared(
       name, columns, (constraints + indexes).map(\.definition), options, .secondsSince1970, in: db)

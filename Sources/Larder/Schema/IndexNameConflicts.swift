@@ -9,7 +9,9 @@ extension Schema {
     var steps: [SchemaStep] = []
     var rest = self
     // Dropping one index may make another one missing, whose name may be taken in turn.
-    while case let names = declared.newNames(in: rest), rest.hasIndex(in: names) {
+    while case let names = declared.newNames(in: rest),
+      rest.tables.contains(where: { $0.indexes.contains { names.contains($0.name.foldedName) } })
+    {
       for index in rest.tables.indices {
         let table = rest.tables[index]
         let other = declared.table(table.name)
@@ -22,10 +24,6 @@ extension Schema {
       }
     }
     return (steps, rest)
-  }
-
-  private func hasIndex(in names: Set<[UInt8]>) -> Bool {
-    tables.contains { $0.indexes.contains { names.contains($0.name.foldedName) } }
   }
 
   /// The names of the tables, views and indexes that are to be created.
