@@ -45,27 +45,23 @@ struct KeyColumn: Sendable {
 /// Both come from the database's tables, whatever the records declare. For views, SQLite doesn't report them.
 struct KeyComparison {
   /// Whether keys are equal only if their values are, so that Swift matches them as SQLite does.
-  private let isExact: Bool
+  private var isExact = true
   /// The collation to name when the key is the left operand; nil if it is the key's own.
-  private let keyCollation: String?
+  private var keyCollation: String?
   /// The collation to name when the foreign key is the left operand; nil if it is the foreign key's own.
-  private let foreignKeyCollation: String?
+  private var foreignKeyCollation: String?
   /// The collation to name when a converted foreign key is the left operand.
-  private let convertedCollation: String?
-  private let keyAffinity: ColumnAffinity?
+  private var convertedCollation: String?
+  private var keyAffinity: ColumnAffinity?
   /// Whether SQLite may build an automatic index on a list of keys.
-  private let isIndexed: Bool
+  private var isIndexed = true
   /// Whether foreign keys are converted for comparison, because their affinity differs from the key's.
-  private let isConverted: Bool
+  private var isConverted = false
 
   init(_ key: KeyColumn, _ foreignKey: KeyColumn, _ db: Database) throws {
     try key.check(against: foreignKey, db)
-    guard db.engine == nil else {
-      // Other engines compare values of the same type, byte by byte.
-      (keyCollation, foreignKeyCollation, convertedCollation, keyAffinity) = (nil, nil, nil, nil)
-      (isConverted, isExact, isIndexed) = (false, true, true)
-      return
-    }
+    // Other engines compare values of the same type, byte by byte.
+    guard db.engine == nil else { return }
     let (left, right) = (try Side(key, db), try Side(foreignKey, db))
     let collation = left.isBinary ? right.collation : left.collation
     let name = collation.foldedName
@@ -78,7 +74,7 @@ struct KeyComparison {
       isExact = left.isBinary && right.isBinary && !isConverted
       isIndexed = ["binary".foldedName, "nocase".foldedName].contains(name)
     } else {
-      (isConverted, isExact, isIndexed) = (false, false, false)
+      (isExact, isIndexed) = (false, false)
     }
   }
 

@@ -136,7 +136,6 @@ struct RelatedStatement<Target: Record> {
 
   // MARK: Rows
 
-  /// Fetches the rows that some of the keys find, and adds them.
   func read(
     _ keys: OwnerKeys, _ part: Range<Int>, isJoined: Bool, _ db: Database,
     into found: inout FoundRecords<Target>

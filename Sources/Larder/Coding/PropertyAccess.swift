@@ -118,7 +118,6 @@ final class PropertyAccess: Sendable {
     }
   }
 
-  /// A value that is only read, with a coding.
   static func value<Value: Sendable>(_ coding: ColumnCoding<Value>) -> PropertyAccess {
     .value(Value.self) { $1.initializeMemory(as: Value.self, to: try coding.read($0)) }
   }

@@ -78,12 +78,10 @@ final class ColumnStorage<Value: Sendable>: Sendable {
   private let coding: ColumnCoding<Value>
   var isJSON: Bool { coding.form == .json }
 
-  /// A value as a connection with this date format stores it.
   func databaseValue(of value: Value, _ format: DateFormat) throws -> DatabaseValue {
     try coding.stored(value, format)
   }
 
-  /// A fragment that binds a value as the column stores it.
   func stored(_ value: Value) -> SQLFragment {
     SQLFragment(value: CodedValue(value: value, coding: coding))
   }
@@ -136,7 +134,6 @@ final class ColumnStorage<Value: Sendable>: Sendable {
   }
 }
 
-/// A column with its table's name.
 private final class QualifiedColumn: Sendable {
   // Retained, so that no other alias can get the address that is its identity.
   private let alias: QueryAlias

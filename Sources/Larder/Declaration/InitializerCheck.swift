@@ -42,7 +42,6 @@ final class InitializerCheck: Sendable {
     open = Lock(Open(pairs: pairs))
   }
 
-  /// Whether the check has ended: all pairs are told apart, or enough records were checked.
   var isDone: Bool { open.withLock { $0.pairs.isEmpty || $0.records >= Self.mostRecords } }
 
   /// Returns two columns whose values the initializer exchanges, if this record shows it.

@@ -31,7 +31,6 @@ final class TableCore: Sendable {
   var problem: DeclarationProblem { fitting.problem }
   /// The declaration for the comparison with databases' tables.
   let fitting: TableFitting
-  /// The number by which statements identify the table.
   @usableFromInline let tableNumber: Int
   let initializer: InitializerCheck
   let recordType: String
@@ -204,9 +203,7 @@ struct StatementKey: Hashable {
   /// The name of the statement's engine; nil for SQLite.
   var engine: String?
   var rows = 1
-  /// The way to handle rows that violate a constraint; nil for an error.
   var policy: String?
-  /// Whether the statement updates a row that exists already.
   var isUpsert = false
   /// The column that is left out, on engines other than SQLite.
   var leftOut: Int?
