@@ -25,7 +25,7 @@ final class DeclarationProblem: Sendable {
   }
 }
 
-extension TableBuilder {
+extension TableDeclaration {
   /// The problem of columns that a record's `Columns` has but its table wasn't given.
   @usableFromInline
   static func problem<Columns>(

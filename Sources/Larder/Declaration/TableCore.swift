@@ -62,28 +62,28 @@ final class TableCore: Sendable {
 
   @usableFromInline
   init(
-    _ name: String, _ builder: TableBuilder, _ declaration: TableDeclaration, tupleSize: Int,
+    _ name: String, _ declaration: TableDeclaration, tupleSize: Int,
     columns problemOfColumns: @escaping @Sendable ([String], [UInt]) -> String?,
     make: @escaping RecordMaker
   ) {
     self.name = name
-    columns = builder.columns
-    layout = RecordLayout(builder.properties)
+    columns = declaration.columns
+    layout = RecordLayout(declaration.properties)
     constraints = declaration.constraints
     options = declaration.options
-    recordType = builder.recordType
-    propertyTypes = builder.properties.map(\.valueType)
+    recordType = declaration.recordType
+    propertyTypes = declaration.properties.map(\.valueType)
     let problem =
       layout.size == tupleSize
-      ? builder.problem(table: name, declaration) : "its columns' values have no layout in memory"
-    initializer = InitializerCheck(builder.properties, builder.readers, layout, make)
+      ? declaration.problem(table: name) : "its columns' values have no layout in memory"
+    initializer = InitializerCheck(declaration.properties, declaration.readers, layout, make)
     let key = columns.indices.filter { [columns] in columns[$0].isPrimaryKey }
     hasCodedKey = key.contains { [columns] in columns[$0].code != nil }
     hasDecimals = columns.contains { $0.type.kind == .decimal }
     rowIDColumn =
       key.count == 1 && columns[key[0]].type == .integer.optional && columns[key[0]].isOfRowIDType
         && options.isDisjoint(with: [.withoutRowID, .view]) ? key[0] : nil
-    let storages = builder.storages
+    let storages = declaration.storages
     fitting = TableFitting(
       name, columns, options, countsRows: rowIDColumn != nil,
       DeclarationProblem(problem) { [names = columns.map(\.name)] in
@@ -95,7 +95,7 @@ final class TableCore: Sendable {
     state.insert(.untried)
     if fitting.isUnlikeDeclared.load(ordering: .relaxed) { state.insert(.unlikeDeclared) }
     if options.contains(.view) { state.insert(.view) }
-    if let rowIDColumn, !builder.properties[rowIDColumn].isWritable { state.insert(.constantKey) }
+    if let rowIDColumn, !layout.properties[rowIDColumn].isWritable { state.insert(.constantKey) }
     self.state = Atomic(state.rawValue)
 
     let table = SQLFragment(text: name.quotedIdentifier, of: fitting, fitting.number)

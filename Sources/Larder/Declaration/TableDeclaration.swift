@@ -1,22 +1,9 @@
-/// The constraints, indexes and options of a table.
+/// The declaration of a table: its constraints, including indexes, its options, and its columns, which are
+/// added one after the other.
 @usableFromInline
-struct TableDeclaration {
-  /// The constraints, including the indexes.
+final class TableDeclaration {
   let constraints: [TableConstraintDefinition]
   let options: TableOptions
-
-  @usableFromInline
-  init<R>(
-    _ constraints: [TableConstraint<R>], _ indexes: [TableConstraint<R>], _ options: TableOptions
-  ) {
-    self.constraints = (constraints + indexes).map(\.definition)
-    self.options = options
-  }
-}
-
-/// Gathers the columns of a table, one after the other.
-@usableFromInline
-final class TableBuilder {
   private(set) var columns: [ColumnDefinition] = []
   private(set) var properties: [PropertyAccess] = []
   private(set) var readers: [PropertyReader] = []
@@ -28,8 +15,13 @@ final class TableBuilder {
 
   /// - Parameter notStored: properties that are deliberately in no column.
   @usableFromInline
-  init<R>(_ type: R.Type, notStored: [PartialKeyPath<R> & Sendable]) {
+  init<R>(
+    of type: R.Type, _ constraints: [TableConstraint<R>], _ indexes: [TableConstraint<R>],
+    _ options: TableOptions, notStored: [PartialKeyPath<R> & Sendable]
+  ) {
     record = type
+    self.constraints = (constraints + indexes).map(\.definition)
+    self.options = options
     self.notStored = notStored.map { keyPath in
       func property<V>(_ type: V.Type) -> CoveredProperty {
         CoveredProperty(
@@ -48,14 +40,14 @@ final class TableBuilder {
     storages.append(UInt(bitPattern: ObjectIdentifier(column.storage)))
   }
 
-  func problem(table name: String, _ declaration: TableDeclaration) -> String? {
+  func problem(table name: String) -> String? {
     Self.problem(ofNames: name, columns) ?? repeatedProblem ?? orderProblem ?? versionProblem
-      ?? Self.keyProblem(columns, declaration.options) ?? viewProblem(declaration)
-      ?? unwrittenKeyProblem(declaration.options) ?? uncoveredProblem
+      ?? Self.keyProblem(columns, options) ?? viewProblem ?? unwrittenKeyProblem
+      ?? uncoveredProblem
   }
 
   /// The problem of a key that is never written: it is another one in the database than in the record.
-  private func unwrittenKeyProblem(_ options: TableOptions) -> String? {
+  private var unwrittenKeyProblem: String? {
     guard !options.contains(.view),
       let column = columns.first(where: { $0.isPrimaryKey && !$0.isWritten })
     else { return nil }
@@ -117,10 +109,10 @@ final class TableBuilder {
     return nil
   }
 
-  private func viewProblem(_ declaration: TableDeclaration) -> String? {
-    guard declaration.options.contains(.view) else { return nil }
+  private var viewProblem: String? {
+    guard options.contains(.view) else { return nil }
     let hasIndex = columns.contains { $0.isIndexed || $0.isUnique || $0.isAutoincrement }
-    return hasIndex || !declaration.constraints.isEmpty
+    return hasIndex || !constraints.isEmpty
       ? "a view can't have indexes or constraints" : nil
   }
 

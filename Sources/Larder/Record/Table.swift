@@ -37,12 +37,12 @@ public struct Table<R: Record>: Sendable {
     indexes: [TableConstraint<R>] = [], options: TableOptions = [],
     notStored: [PartialKeyPath<R> & Sendable] = []
   ) {
-    let builder = TableBuilder(R.self, notStored: notStored)
-    repeat builder.add(each columns)
+    let declaration = TableDeclaration(
+      of: R.self, constraints, indexes, options, notStored: notStored)
+    repeat declaration.add(each columns)
     let core = TableCore(
-      name, builder, TableDeclaration(constraints, indexes, options),
-      tupleSize: MemoryLayout<(repeat each Value)>.size,
-      columns: { TableBuilder.problem(of: R.columns, given: $0, $1) }
+      name, declaration, tupleSize: MemoryLayout<(repeat each Value)>.size,
+      columns: { TableDeclaration.problem(of: R.columns, given: $0, $1) }
     ) { memory, body in
       let values = memory.assumingMemoryBound(to: (repeat each Value).self).move()
       withUnsafePointer(to: make(repeat each values)) { body($0) }

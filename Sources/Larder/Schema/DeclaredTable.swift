@@ -245,7 +245,8 @@ extension TableSchema {
     indexes: [TableConstraint<Never>] = [], options: TableOptions = [], in db: Database? = nil
   ) throws {
     let problem =
-      TableBuilder.problem(ofNames: name, columns) ?? TableBuilder.keyProblem(columns, options)
+      TableDeclaration.problem(ofNames: name, columns)
+      ?? TableDeclaration.keyProblem(columns, options)
     if let problem { throw RecordError.declaration(table: name, problem: problem) }
     // The defaults are SQLite values, which don't depend on a date format.
     self = try .declared(
