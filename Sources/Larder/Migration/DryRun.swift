@@ -6,8 +6,7 @@ extension Migrator {
   /// Applies the pending migrations to a copy of the database, and reports what they did.
   ///
   /// ```swift
-  /// let report = try migrator.dryRun(queue)
-  /// print(report)
+  /// print(try migrator.dryRun(queue))
   /// ```
   ///
   /// The database itself stays unchanged. With a write-ahead log, others can write meanwhile; without one,

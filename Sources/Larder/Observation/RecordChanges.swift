@@ -55,17 +55,7 @@ extension DatabaseAccess {
     }
   }
 
-  /// The same for several types of records, which a `switch` with casts distinguishes:
-  ///
-  /// ```swift
-  /// for change in transaction.changes {
-  ///   switch change.new {
-  ///   case let city as City: print(city.name)
-  ///   case let country as Country: print(country.code)
-  ///   default: break
-  ///   }
-  /// }
-  /// ```
+  /// The same for several types of records, which casts distinguish: `if let city = change.new as? City`.
   @_disfavoredOverload
   public func changes(
     of types: any Record.Type..., limit: Int = 100_000, byteLimit: Int = 64 << 20,

@@ -236,8 +236,7 @@ extension TableSchema {
   /// the table is STRICT unless its options say otherwise. Throws `RecordError.declaration` if the
   /// declaration contradicts itself, and ``LarderSQLite/ConversionError`` if a default can't be stored.
   ///
-  /// - `constraints`: the constraints that don't belong to a single column.
-  /// - `indexes`: the indexes that don't belong to a single column.
+  /// - `constraints`, `indexes`: those that don't belong to a single column.
   /// - `options`: whether the table has no row id, or no primary key, or isn't STRICT.
   /// - `db`: a database whose engine the table is for; nil for SQLite.
   public init(
