@@ -11,15 +11,6 @@ struct ConvertingColumn: Sendable {
     guard case .text(let text) = value else { return false }
     return conversion.changes(text)
   }
-
-  /// An assigned expression, which fails where the column would change its value.
-  func kept(_ expression: SQLFragment, _ name: String) -> SQLFragment {
-    // A plain value is checked before the statement runs, which gives a better error.
-    if expression.kind == .value { return expression }
-    return .call(
-      "larder_kept", expression.parenthesized(in: .lowest),
-      SQLFragment(text: "\(conversion.rawValue)"), SQLFragment(value: name))
-  }
 }
 
 extension TableCore {
@@ -42,11 +33,17 @@ extension TableCore {
     }
   }
 
+  /// The assigned expression, which fails where its column would change the value.
   func kept(
     _ expression: SQLFragment, in name: String, _ converting: [ConvertingColumn]
   ) -> SQLFragment {
-    let column = converting.first { columns[$0.index].name.isSame(as: name) }
-    return column?.kept(expression, name) ?? expression
+    // A plain value is checked before the statement runs, which gives a better error.
+    guard expression.kind != .value,
+      let column = converting.first(where: { columns[$0.index].name.isSame(as: name) })
+    else { return expression }
+    return .call(
+      "larder_kept", expression.parenthesized(in: .lowest),
+      SQLFragment(text: "\(column.conversion.rawValue)"), SQLFragment(value: name))
   }
 
   /// Whether a column holds texts that some tables would convert to numbers.
