@@ -11,7 +11,7 @@ extension Database {
     _ type: any Record.Type, _ more: any Record.Type..., isPatchset: Bool = false,
     _ body: (Database) throws -> Void
   ) throws -> Changeset {
-    try record(tables: ([type] + more).map { $0.tableName }, isPatchset: isPatchset, body)
+    try record(tables: ([type] + more).map { $0.core.name }, isPatchset: isPatchset, body)
   }
 }
 
@@ -21,12 +21,10 @@ extension Changeset {
   ///
   /// - Parameters:
   ///   - type: the type of the records.
-  ///   - database: a database in which the changes were made. Updates of rows that it doesn't have are left
-  ///     out.
+  ///   - database: one in which the changes were made. Updates of rows that it lacks are left out.
   ///   - body: called with each change.
   ///
-  /// Throws what reading a record throws, what the closure throws, and `ResultCode.corrupt` for bytes that
-  /// aren't a changeset.
+  /// Throws what reading a record and the closure throw, and `ResultCode.corrupt` for no changeset.
   public func forEach<R: Record>(
     _ type: R.Type, in database: Database, _ body: (RecordChange<R>) throws -> Void
   ) throws {

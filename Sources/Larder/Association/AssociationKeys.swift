@@ -23,9 +23,7 @@ struct KeyColumn: Sendable {
       return index
     }
   }
-}
 
-extension KeyColumn {
   /// Throws if another column stores the same type in another form, because no keys would match.
   fileprivate func check(against other: KeyColumn, _ db: Database) throws {
     switch (form, other.form) {
@@ -44,31 +42,26 @@ extension KeyColumn {
 /// when SQLite [enforces foreign keys](https://www.sqlite.org/foreignkeys.html#fk_schemacommands). If the
 /// key's collation is BINARY, the foreign key's collation applies.
 ///
-/// Both come from the database's tables, whatever the records declare. For views, SQLite doesn't report
-/// them.
+/// Both come from the database's tables, whatever the records declare. For views, SQLite doesn't report them.
 struct KeyComparison {
   /// Whether keys are equal only if their values are, so that Swift matches them as SQLite does.
-  private let isExact: Bool
+  private var isExact = true
   /// The collation to name when the key is the left operand; nil if it is the key's own.
-  private let keyCollation: String?
+  private var keyCollation: String?
   /// The collation to name when the foreign key is the left operand; nil if it is the foreign key's own.
-  private let foreignKeyCollation: String?
+  private var foreignKeyCollation: String?
   /// The collation to name when a converted foreign key is the left operand.
-  private let convertedCollation: String?
-  private let keyAffinity: ColumnAffinity?
+  private var convertedCollation: String?
+  private var keyAffinity: ColumnAffinity?
   /// Whether SQLite may build an automatic index on a list of keys.
-  private let isIndexed: Bool
+  private var isIndexed = true
   /// Whether foreign keys are converted for comparison, because their affinity differs from the key's.
-  private let isConverted: Bool
+  private var isConverted = false
 
   init(_ key: KeyColumn, _ foreignKey: KeyColumn, _ db: Database) throws {
     try key.check(against: foreignKey, db)
-    guard db.engine == nil else {
-      // Other engines compare values of the same type, byte by byte.
-      (keyCollation, foreignKeyCollation, convertedCollation, keyAffinity) = (nil, nil, nil, nil)
-      (isConverted, isExact, isIndexed) = (false, true, true)
-      return
-    }
+    // Other engines compare values of the same type, byte by byte.
+    guard db.engine == nil else { return }
     let (left, right) = (try Side(key, db), try Side(foreignKey, db))
     let collation = left.isBinary ? right.collation : left.collation
     let name = collation.foldedName
@@ -81,11 +74,10 @@ struct KeyComparison {
       isExact = left.isBinary && right.isBinary && !isConverted
       isIndexed = ["binary".foldedName, "nocase".foldedName].contains(name)
     } else {
-      (isConverted, isExact, isIndexed) = (false, false, false)
+      (isExact, isIndexed) = (false, false)
     }
   }
 
-  /// One of the two columns.
   private struct Side {
     let collation: String
     /// The column's affinity; nil if SQLite doesn't report it.
@@ -116,7 +108,6 @@ struct KeyComparison {
   /// A value as the key's column would store it.
   func stored(_ value: SQLFragment) -> SQLFragment { keyAffinity?.applied(to: value) ?? value }
 
-  /// The condition that the key equals a foreign key.
   func equals(key: SQLFragment, foreignKey: SQLFragment) -> SQLFragment {
     let foreignKey = isConverted ? foreignKey.withoutAffinity : foreignKey
     return key.infix(.equal, operand: collated(foreignKey, keyCollation))
@@ -127,12 +118,10 @@ struct KeyComparison {
   // convert. Nor may it build one for other collations: up to SQLite 3.40, the Bloom filter before such an
   // index depends on a text's length, and loses values that RTRIM takes for equal.
 
-  /// The condition that the key equals a value of a list.
   func equals(key: SQLFragment, listed value: SQLFragment) -> SQLFragment {
     key.withoutAffinity.infix(.equal, operand: collated(listed(value), keyCollation))
   }
 
-  /// The condition that the foreign key equals a value of a list.
   func equals(foreignKey: SQLFragment, listed value: SQLFragment) -> SQLFragment {
     // A converted foreign key has lost its collation.
     let collation = isConverted ? convertedCollation : foreignKeyCollation
@@ -146,7 +135,6 @@ struct KeyComparison {
 
   /// Whether an index on the key's column can find a list's values.
   var usesIndexOfKey: Bool { keyCollation == nil }
-  /// Whether an index on the foreign key's column can find a list's values.
   var usesIndexOfForeignKey: Bool { foreignKeyCollation == nil && !isConverted }
 
   private func collated(_ value: SQLFragment, _ collation: String?) -> SQLFragment {
@@ -182,8 +170,7 @@ extension ColumnAffinity {
 }
 
 extension SQLFragment {
-  /// The value without its affinity, so that it doesn't convert values it is compared with. Its collation
-  /// stays.
+  /// The value without its affinity, which would convert values it is compared with. Its collation stays.
   fileprivate var withoutAffinity: SQLFragment {
     SQLFragment(.form(.withoutAffinity, [self], "+\(self)"), .sign)
   }

@@ -53,28 +53,18 @@ public struct BelongsTo<Owner: Record, Target: Record>: RecordAssociation {
   ///   - query: which of the other records count.
   public init<Key>(
     _ foreignKey: Column<Owner, Key>, _ key: Column<Target, Key>, in query: Query<Target>? = nil
-  ) {
-    self.init(KeyColumn(foreignKey), KeyColumn(key), query)
-  }
+  ) { records = RelatedRecords(foreignKey, key, isReferredTo: true, query) }
 
   /// The same with a foreign key that may be NULL.
   public init<Key>(
     _ foreignKey: Column<Owner, Key?>, _ key: Column<Target, Key>, in query: Query<Target>? = nil
-  ) {
-    self.init(KeyColumn(foreignKey), KeyColumn(key), query)
-  }
+  ) { records = RelatedRecords(foreignKey, key, isReferredTo: true, query) }
 
   /// The same with a key that SQLite chooses.
   @_disfavoredOverload
   public init<Key>(
     _ foreignKey: Column<Owner, Key>, _ key: Column<Target, Key?>, in query: Query<Target>? = nil
-  ) {
-    self.init(KeyColumn(foreignKey), KeyColumn(key), query)
-  }
-
-  private init(_ foreignKey: KeyColumn, _ key: KeyColumn, _ query: Query<Target>?) {
-    records = RelatedRecords(foreignKey, key, isReferredTo: true, query)
-  }
+  ) { records = RelatedRecords(foreignKey, key, isReferredTo: true, query) }
 
   /// The record that each owner refers to; nil for NULL, and if there is no such record. Throws as
   /// ``Association/fetchAll(_:of:)`` does.
@@ -95,29 +85,19 @@ public struct HasMany<Owner: Record, Target: Record>: RecordAssociation {
   ///   - query: which of the other records count, and in which order they come.
   public init<Key>(
     _ key: Column<Owner, Key>, _ foreignKey: Column<Target, Key>, in query: Query<Target>? = nil
-  ) {
-    self.init(KeyColumn(key), KeyColumn(foreignKey), query)
-  }
+  ) { records = RelatedRecords(key, foreignKey, isReferredTo: false, query) }
 
   /// The same with a foreign key that may be NULL.
   @_disfavoredOverload
   public init<Key>(
     _ key: Column<Owner, Key>, _ foreignKey: Column<Target, Key?>, in query: Query<Target>? = nil
-  ) {
-    self.init(KeyColumn(key), KeyColumn(foreignKey), query)
-  }
+  ) { records = RelatedRecords(key, foreignKey, isReferredTo: false, query) }
 
   /// The same with a key that SQLite chooses.
   @_disfavoredOverload
   public init<Key>(
     _ key: Column<Owner, Key?>, _ foreignKey: Column<Target, Key>, in query: Query<Target>? = nil
-  ) {
-    self.init(KeyColumn(key), KeyColumn(foreignKey), query)
-  }
-
-  private init(_ key: KeyColumn, _ foreignKey: KeyColumn, _ query: Query<Target>?) {
-    records = RelatedRecords(key, foreignKey, isReferredTo: false, query)
-  }
+  ) { records = RelatedRecords(key, foreignKey, isReferredTo: false, query) }
 
   /// The records that refer to each owner. Throws as ``Association/fetchAll(_:of:)`` does.
   public func fetchAll(_ db: Database, of owners: [Owner]) throws -> [[Target]] {
@@ -147,11 +127,9 @@ public struct HasManyThrough<Owner: Record, Link: Record, Target: Record>: Recor
     _ linkTarget: Column<Link, LinkTargetKey>, _ targetKey: Column<Target, TargetKey>,
     in query: Query<Target>? = nil
   ) {
-    records = RelatedRecords(
-      KeyColumn(key), KeyColumn(linkKey), isReferredTo: false,
-      through: .init(
-        table: Link.tableDefinition, foreignKey: KeyColumn(linkTarget), key: KeyColumn(targetKey)),
-      query)
+    let link = RelatedRecords<Target>.Link(
+      table: Link.tableDefinition, foreignKey: KeyColumn(linkTarget), key: KeyColumn(targetKey))
+    records = RelatedRecords(key, linkKey, isReferredTo: false, through: link, query)
   }
 
   /// The records that are connected with each owner. Throws as ``Association/fetchAll(_:of:)`` does.

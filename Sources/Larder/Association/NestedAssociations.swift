@@ -71,7 +71,7 @@ extension RecordAssociation where Related == [Target] {
   public func with<A: Association & Sendable>(
     _ nested: A
   ) -> NestedAssociation<Owner, Target, [(Target, A.Related)]> where A.Owner == Target {
-    NestedAssociation(records) { try $0.fetch($1, of: $2).with(nested, $1).all }
+    NestedAssociation(records: records) { try $0.with(nested, $1).all }
   }
 
   /// The same records, each with its own related records of two associations.
@@ -79,7 +79,7 @@ extension RecordAssociation where Related == [Target] {
     _ first: A, _ second: B
   ) -> NestedAssociation<Owner, Target, [(Target, A.Related, B.Related)]>
   where A.Owner == Target, B.Owner == Target {
-    NestedAssociation(records) { try $0.fetch($1, of: $2).with(first, second, $1).all }
+    NestedAssociation(records: records) { try $0.with(first, second, $1).all }
   }
 }
 
@@ -88,7 +88,7 @@ extension RecordAssociation where Related == Target? {
   public func with<A: Association & Sendable>(
     _ nested: A
   ) -> NestedAssociation<Owner, Target, (Target, A.Related)?> where A.Owner == Target {
-    NestedAssociation(records) { try $0.fetch($1, of: $2).with(nested, $1).first }
+    NestedAssociation(records: records) { try $0.with(nested, $1).first }
   }
 
   /// The same record with its own related records of two associations.
@@ -96,7 +96,7 @@ extension RecordAssociation where Related == Target? {
     _ first: A, _ second: B
   ) -> NestedAssociation<Owner, Target, (Target, A.Related, B.Related)?>
   where A.Owner == Target, B.Owner == Target {
-    NestedAssociation(records) { try $0.fetch($1, of: $2).with(first, second, $1).first }
+    NestedAssociation(records: records) { try $0.with(first, second, $1).first }
   }
 }
 
@@ -106,21 +106,12 @@ public struct NestedAssociation<Owner: Record, Target: Record, Related>: RecordA
   /// The related records, as a description of how they are found.
   @_documentation(visibility: internal)
   public var records: RelatedRecords<Target>
-  private let fetch: @Sendable (RelatedRecords<Target>, Database, [Owner]) throws -> [Related]
+  fileprivate let nest: @Sendable (FoundRecords<Target>, Database) throws -> [Related]
 
-  fileprivate init(
-    _ records: RelatedRecords<Target>,
-    _ fetch: @escaping @Sendable (RelatedRecords<Target>, Database, [Owner]) throws -> [Related]
-  ) {
-    self.records = records
-    self.fetch = fetch
-  }
-
-  /// The related records of each owner, in the owners' order. Throws as ``Association/fetchAll(_:of:)``
-  /// does.
+  /// The related records of each owner, in the owners' order. Throws as ``Association/fetchAll(_:of:)`` does.
   @_documentation(visibility: internal)
   public func fetchAll(_ db: Database, of owners: [Owner]) throws -> [Related] {
-    try fetch(records, db, owners)
+    try nest(records.fetch(db, of: owners), db)
   }
 }
 
@@ -128,24 +119,22 @@ extension FoundRecords where Row: Record {
   fileprivate func with<A: Association>(
     _ association: A, _ db: Database
   ) throws -> FoundRecords<(Row, A.Related)> where A.Owner == Row {
-    FoundRecords<(Row, A.Related)>(try association.pairs(db, of: rows), places)
+    FoundRecords<(Row, A.Related)>(rows: try association.pairs(db, of: rows), places: places)
   }
 
   fileprivate func with<A: Association, B: Association>(
     _ first: A, _ second: B, _ db: Database
   ) throws -> FoundRecords<(Row, A.Related, B.Related)> where A.Owner == Row, B.Owner == Row {
     FoundRecords<(Row, A.Related, B.Related)>(
-      try first.triples(second, db, of: rows), places)
+      rows: try first.triples(second, db, of: rows), places: places)
   }
 }
 
 extension Association {
-  /// Each owner with its related records.
   func pairs(_ db: Database, of owners: [Owner]) throws -> [(Owner, Related)] {
     Array(zip(owners, try related(db, to: owners)))
   }
 
-  /// Each owner with its related records of this and another association.
   func triples<Other: Association>(
     _ other: Other, _ db: Database, of owners: [Owner]
   ) throws -> [(Owner, Related, Other.Related)] where Other.Owner == Owner {

@@ -22,12 +22,12 @@ public struct RelatedRecords<Target: Record>: Sendable {
     let key: KeyColumn
   }
 
-  init(
-    _ ownerKey: KeyColumn, _ column: KeyColumn, isReferredTo: Bool, through link: Link? = nil,
-    _ query: Query<Target>?
+  init<Owner: Record, OwnerKey, Other: Record, Key>(
+    _ ownerKey: Column<Owner, OwnerKey>, _ column: Column<Other, Key>, isReferredTo: Bool,
+    through link: Link? = nil, _ query: Query<Target>?
   ) {
-    self.ownerKey = ownerKey
-    self.column = column
+    self.ownerKey = KeyColumn(ownerKey)
+    self.column = KeyColumn(column)
     self.isReferredTo = isReferredTo
     self.link = link
     self.query = query ?? Query(Select(Target.table.core.tables))
@@ -35,11 +35,10 @@ public struct RelatedRecords<Target: Record>: Sendable {
 
   /// Fetches the records of all owners. If no owner has a key, no statement runs.
   func fetch<Owner: Record>(_ db: Database, of owners: [Owner]) throws -> FoundRecords<Target> {
-    let statement = try RelatedStatement(self, db)
-    let keys = try OwnerKeys(owners, ownerKey, db)
-    var found = FoundRecords<Target>(keyCount: keys.values.count)
+    let (statement, keys) = (try RelatedStatement(self, db), try OwnerKeys(owners, ownerKey, db))
+    var found = FoundRecords<Target>(places: Array(repeating: [], count: keys.values.count))
     for part in keys.parts(db) {
-      let isJoined = !statement.isExact(for: keys.values[part])
+      let isJoined = !statement.comparison.isExact(for: keys.values[part])
       try statement.read(keys, part, isJoined: isJoined, db, into: &found)
     }
     found.places = keys.numbers.map { number in number.map { found.places[$0] } ?? [] }
@@ -50,11 +49,11 @@ public struct RelatedRecords<Target: Record>: Sendable {
   package func sql<Owner: Record>(
     _ db: Database, of owners: [Owner], in dialect: (any Dialect)? = nil
   ) throws -> [SQL] {
-    let statement = try RelatedStatement(self, db)
-    let keys = try OwnerKeys(owners, ownerKey, db)
+    let (statement, keys) = (try RelatedStatement(self, db), try OwnerKeys(owners, ownerKey, db))
     return keys.parts(db).map {
       let values = keys.values[$0]
-      return statement.fragment(values, isJoined: !statement.isExact(for: values)).sql(in: dialect)
+      let isJoined = !statement.comparison.isExact(for: values)
+      return statement.fragment(values, isJoined: isJoined).sql(in: dialect)
     }
   }
 }
@@ -76,7 +75,7 @@ struct OwnerKeys {
       let value = try withUnsafePointer(to: owner) {
         try column.table.layout.value(of: position, in: UnsafeRawPointer($0), db.dateFormat)
       }
-      if value.isNull {
+      guard !value.isNull else {
         numbers.append(nil)
         continue
       }
@@ -95,11 +94,8 @@ struct OwnerKeys {
   func parts(_ db: Database) -> [Range<Int>] {
     if values.isEmpty { return [] }
     let list = MemberList(DatabaseValue.self, values, isCoded: false)
-    let count =
-      list.isOneArgument ? values.count : max(1, min(1_000, db.limit(.variables) / 2))
-    return stride(from: 0, to: values.count, by: count).map {
-      $0..<min($0 + count, values.count)
-    }
+    let count = list.isOneArgument ? values.count : max(1, min(1_000, db.limit(.variables) / 2))
+    return stride(from: 0, to: values.count, by: count).map { $0..<min($0 + count, values.count) }
   }
 }
 
@@ -120,15 +116,6 @@ struct FoundRecords<Row> {
   /// The indexes in `rows` of each owner's records; while rows are read, of each key's records.
   var places: [[Int]]
 
-  init(keyCount: Int) { places = Array(repeating: [], count: keyCount) }
-
-  init(_ rows: [Row], _ places: [[Int]]) {
-    self.rows = rows
-    self.places = places
-  }
-
-  /// The records of each owner.
   var all: [[Row]] { places.map { $0.map { rows[$0] } } }
-  /// The first record of each owner.
   var first: [Row?] { places.map { $0.first.map { rows[$0] } } }
 }

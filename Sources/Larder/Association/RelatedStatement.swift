@@ -7,7 +7,7 @@ import LarderSQLite
 /// limit numbers the rows of each key by a window function.
 struct RelatedStatement<Target: Record> {
   private let select: Select
-  private let comparison: KeyComparison
+  let comparison: KeyComparison
   private let columns: SQLFragment
   private let columnCount: Int
   private let read: (QueryCursor) throws -> Target
@@ -33,8 +33,7 @@ struct RelatedStatement<Target: Record> {
     let (column, ownerKey) = (records.column, records.ownerKey)
     isReferredTo = records.isReferredTo
     comparison =
-      try isReferredTo
-      ? KeyComparison(column, ownerKey, db) : KeyComparison(ownerKey, column, db)
+      try isReferredTo ? KeyComparison(column, ownerKey, db) : KeyComparison(ownerKey, column, db)
     var index = try column.index
     if let link = records.link {
       let comparison = try KeyComparison(link.key, link.foreignKey, db)
@@ -57,9 +56,6 @@ struct RelatedStatement<Target: Record> {
     self.select = select
   }
 
-  /// Whether each row's own columns tell which of these keys found it.
-  func isExact(for keys: some Collection<DatabaseValue>) -> Bool { comparison.isExact(for: keys) }
-
   // MARK: The statement
 
   // Names that no table of a program has.
@@ -67,8 +63,7 @@ struct RelatedStatement<Target: Record> {
   private static var keys: String { "larder_key" }
   private static var rows: String { "larder_row" }
 
-  /// - Parameter isJoined: whether the keys are joined as a table, whose number is selected as the last
-  ///   column.
+  /// - Parameter isJoined: whether the keys are joined as a table; its number is selected as the last column.
   func fragment(_ values: ArraySlice<DatabaseValue>, isJoined: Bool) -> SQLFragment {
     let list = MemberList(DatabaseValue.self, Array(values), isCoded: false)
     var select = select
@@ -76,9 +71,8 @@ struct RelatedStatement<Target: Record> {
       select.add(condition: key.infix(.in, operand: SQLFragment(.members(list))))
       return limited(select, columns, by: key, with: [])
     }
-    // SQLite assumes that the list is short, and would scan all rows for each key. A CROSS JOIN in this
-    // order makes it build an index on the list. If the rows have an index, the IN condition below finds
-    // them by it.
+    // SQLite assumes that the list is short, and would scan all rows for each key. A CROSS JOIN in this order
+    // makes it build an index on the list. An index of the rows is used by the IN condition below.
     let (key, comparison, isReferredTo) = (key, comparison, isReferredTo)
     let table = QueryTableDefinition(name: Self.keys, source: nil, codings: [])
     select.join(.crossJoin, table) { names in
@@ -90,17 +84,14 @@ struct RelatedStatement<Target: Record> {
     }
     if isReferredTo ? comparison.usesIndexOfKey : comparison.usesIndexOfForeignKey {
       select.add(
-        condition: key.infix(
-          .in, operand: "(SELECT \(name: "value") FROM \(name: Self.keys))"))
+        condition: key.infix(.in, operand: "(SELECT \(name: "value") FROM \(name: Self.keys))"))
     }
     let number = (select.tables.aliases.last ?? .none).column("number")
     return limited(select, "\(columns), \(number)", by: number, with: keyTables(list, values))
   }
 
   /// The keys as a table: each key's number, and its value as the key's column stores it.
-  private func keyTables(
-    _ list: MemberList, _ values: ArraySlice<DatabaseValue>
-  ) -> [SQLFragment] {
+  private func keyTables(_ list: MemberList, _ values: ArraySlice<DatabaseValue>) -> [SQLFragment] {
     let columns: SQLFragment = "(\(name: "number"), \(name: "value")) AS"
     let rows = SQLFragment(.rows(list))
     if comparison.isStored(values) {
@@ -136,9 +127,7 @@ struct RelatedStatement<Target: Record> {
       """
     let (end, isTooLarge) = offset.addingReportingOverflow(limit)
     var condition = SQLFragment(last, .lessOrEqual, value: isTooLarge ? .max : end)
-    if offset > 0 {
-      condition = SQLFragment(last, .greater, value: offset).infix(.and, condition)
-    }
+    if offset > 0 { condition = SQLFragment(last, .greater, value: offset).infix(.and, condition) }
     return """
       WITH \(.list(tables + [rows])) SELECT * FROM \(name: Self.rows) WHERE \(condition) \
       ORDER BY \(last)
@@ -147,7 +136,6 @@ struct RelatedStatement<Target: Record> {
 
   // MARK: Rows
 
-  /// Fetches the rows that some of the keys find, and adds them.
   func read(
     _ keys: OwnerKeys, _ part: Range<Int>, isJoined: Bool, _ db: Database,
     into found: inout FoundRecords<Target>

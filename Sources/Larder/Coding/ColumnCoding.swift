@@ -20,16 +20,16 @@ public struct ColumnCoding<Value: Sendable>: Sendable {
   let read: @Sendable (ColumnReader) throws -> Value
   /// Encodes a value as a connection with this date format stores it.
   @usableFromInline let stored: @Sendable (Value, DateFormat) throws -> DatabaseValue
-  /// Decodes a stored value.
   let restored: @Sendable (DatabaseValue) throws -> Value
   let columnType: ColumnType
   /// The date format; nil for values that aren't dates.
-  private(set) var dateFormat: DateFormat?
+  private(set) var dateFormat: DateFormat? = nil
   /// The form that distinguishes this coding from another for the same type.
-  private(set) var form: StoredForm
-  /// Which stored texts look like numbers.
+  private(set) var form = StoredForm.own
   private(set) var numbers = NumberTexts.any
+}
 
+extension ColumnCoding {
   /// A coding through another type, which knows how it is stored.
   ///
   /// Errors that the closures throw reach the caller who writes or reads the record.
@@ -37,13 +37,12 @@ public struct ColumnCoding<Value: Sendable>: Sendable {
     encode: @escaping @Sendable (Value) throws -> Stored,
     decode: @escaping @Sendable (Stored) throws -> Value
   ) {
-    bind = { try encode($0).bind(to: $1) }
-    read = { try decode(Stored(column: $0)) }
-    stored = { try ColumnCoding<Stored>.plain.stored(encode($0), $1) }
-    restored = { try decode(Stored(databaseValue: $0)) }
-    columnType = Stored.columnType
-    dateFormat = Self.dateFormat { try encode($0).databaseValue }
-    form = .through(ObjectIdentifier(Stored.self))
+    self.init(
+      bind: { try encode($0).bind(to: $1) }, read: { try decode(Stored(column: $0)) },
+      stored: { try ColumnCoding<Stored>.plain.stored(encode($0), $1) },
+      restored: { try decode(Stored(databaseValue: $0)) }, columnType: Stored.columnType,
+      dateFormat: Self.dateFormat { try encode($0).databaseValue },
+      form: .through(ObjectIdentifier(Stored.self)))
   }
 
   /// The date format of the closures, found by storing a date, since they can't tell it.
@@ -61,37 +60,27 @@ public struct ColumnCoding<Value: Sendable>: Sendable {
     }
   }
 
-  init(
-    bind: @escaping @Sendable (Value, ParameterBinder) throws -> Void,
-    read: @escaping @Sendable (ColumnReader) throws -> Value,
-    stored: @escaping @Sendable (Value, DateFormat) throws -> DatabaseValue,
-    restored: @escaping @Sendable (DatabaseValue) throws -> Value,
-    columnType: ColumnType, dateFormat: DateFormat? = nil, form: StoredForm = .own
-  ) {
-    self.bind = bind
-    self.read = read
-    self.stored = stored
-    self.restored = restored
-    self.columnType = columnType
-    self.dateFormat = dateFormat
-    self.form = form
-  }
-
-  /// This coding for an Optional property.
   var optional: ColumnCoding<Value?> {
-    var coding = ColumnCoding<Value?>(
+    ColumnCoding<Value?>(
       bind: { if let value = $0 { try bind(value, $1) } else { try $1.bindNull() } },
       read: { $0.isNull ? nil : try read($0) },
       stored: { value, format in try value.map { try stored($0, format) } ?? .null },
-      restored: { $0.isNull ? nil : try restored($0) },
-      columnType: columnType.optional, dateFormat: dateFormat, form: form)
-    coding.numbers = numbers
-    return coding
+      restored: { $0.isNull ? nil : try restored($0) }, columnType: columnType.optional,
+      dateFormat: dateFormat, form: form, numbers: numbers)
+  }
+
+  /// A value of the column's type with the coding; any other as it is.
+  func coded(_ value: any DatabaseValueConvertible) -> any DatabaseValueConvertible {
+    var known = value as? Value ?? (value as? UncodedValue<Value>)?.value
+    if let optional = value as? UncodedValue<Value?> {
+      guard let value = optional.value else { return DatabaseValue.null }
+      known = value
+    }
+    return known.map { CodedValue(value: $0, coding: self) } ?? value
   }
 }
 
-/// The form in which values are stored, as far as it is known. Two columns can be compared, or one assigned
-/// to the other, if theirs is the same.
+/// The form in which values are stored, as far as known. Only columns of one form are compared or assigned.
 enum StoredForm: Hashable, Sendable {
   /// The form that the type itself says.
   case own
@@ -104,14 +93,13 @@ enum StoredForm: Hashable, Sendable {
 }
 
 /// A value with the coding that it is stored by.
-struct CodedValue<Value: Sendable>: DateFormatted {
+struct CodedValue<Value: Sendable> {
   let value: Value
   let coding: ColumnCoding<Value>
+}
 
-  init(value: Value, coding: ColumnCoding<Value>) {
-    self.value = value
-    self.coding = coding
-  }
+extension CodedValue: DateFormatted {
+  init(databaseValue: DatabaseValue) throws { throw ConversionError(.malformed, Value.self) }
 
   var databaseValue: DatabaseValue { get throws { try databaseValue(in: .secondsSince1970) } }
 
@@ -119,13 +107,10 @@ struct CodedValue<Value: Sendable>: DateFormatted {
     try coding.stored(value, format)
   }
 
-  init(databaseValue: DatabaseValue) throws { throw ConversionError(.malformed, Value.self) }
-
   func bind(to parameter: ParameterBinder) throws { try coding.bind(value, parameter) }
 }
 
-/// A value that needs a coding to be stored: the content of
-/// ``SQLExpression/value(_:)-(Value)`` until it meets its column.
+/// A value that needs a coding: the content of ``SQLExpression/value(_:)-(Value)`` until it meets its column.
 struct UncodedValue<Value: Sendable>: DatabaseValueConvertible {
   let value: Value
 
@@ -136,18 +121,6 @@ struct UncodedValue<Value: Sendable>: DatabaseValueConvertible {
   init(databaseValue: DatabaseValue) throws { throw ConversionError(.malformed, Value.self) }
 }
 
-extension ColumnCoding {
-  /// A value of the column's type with the coding; any other as it is.
-  func coded(_ value: any DatabaseValueConvertible) -> any DatabaseValueConvertible {
-    var known = value as? Value ?? (value as? UncodedValue<Value>)?.value
-    if let optional = value as? UncodedValue<Value?> {
-      guard let value = optional.value else { return DatabaseValue.null }
-      known = value
-    }
-    return known.map { CodedValue(value: $0, coding: self) } ?? value
-  }
-}
-
 extension ColumnCoding where Value: DatabaseValueConvertible {
   /// The coding by which the type stores itself.
   @usableFromInline static var plain: ColumnCoding {
@@ -156,9 +129,7 @@ extension ColumnCoding where Value: DatabaseValueConvertible {
       stored: { value, format in
         if let date = value as? Date { return try format.databaseValue(of: date) }
         return try value.databaseValue
-      },
-      restored: { try Value(databaseValue: $0) },
-      columnType: Value.columnType)
+      }, restored: { try Value(databaseValue: $0) }, columnType: Value.columnType)
   }
 }
 
@@ -167,14 +138,12 @@ extension ColumnCoding where Value == Date {
   /// ``LarderSQLite/DateFormat/sqlDate``. A stored value in another format throws
   /// ``LarderSQLite/ConversionError``, which names that format.
   public static func format(_ format: DateFormat) -> ColumnCoding {
-    var coding = ColumnCoding(
+    ColumnCoding(
       bind: { try format.databaseValue(of: $0).bind(to: $1) },
       read: { try format.date(from: DatabaseValue(column: $0)) },
       stored: { date, _ in try format.databaseValue(of: date) },
-      restored: { try format.date(from: $0) },
-      columnType: format.columnType, dateFormat: format, form: .date(format))
-    coding.numbers = .none
-    return coding
+      restored: { try format.date(from: $0) }, columnType: format.columnType, dateFormat: format,
+      form: .date(format), numbers: .none)
   }
 
   /// Text such as `2026-11-21T08:33:26.123Z`; dates are rounded to milliseconds.
@@ -184,35 +153,27 @@ extension ColumnCoding where Value == Date {
 }
 
 extension ColumnCoding where Value == UUID {
-  /// Text such as `E621E1F8-C36C-495A-93FC-0C247A3E6E5F`. Text in small letters
-  /// throws, since it isn't what this coding stores.
-  public static var text: ColumnCoding {
-    var coding = ColumnCoding(
-      encode: \.uuidString,
-      decode: { (text: String) in
-        let id = try UUID(databaseValue: .text(text))
-        guard id.uuidString == text else {
-          throw ConversionError(.otherCoding(".lowercaseText"), UUID.self)
-        }
-        return id
-      })
-    coding.numbers = .none
+  /// Text such as `E621E1F8-C36C-495A-93FC-0C247A3E6E5F`. Reading small letters throws.
+  public static var text: ColumnCoding { text(other: ".lowercaseText") { $0.uuidString } }
+
+  /// Text such as `e621e1f8-c36c-495a-93fc-0c247a3e6e5f`. Reading capital letters throws.
+  public static var lowercaseText: ColumnCoding {
+    var coding = text(other: ".text") { $0.uuidString.lowercased() }
+    coding.form = .lowercase
     return coding
   }
 
-  /// Text such as `e621e1f8-c36c-495a-93fc-0c247a3e6e5f`. Text in capital
-  /// letters throws, since it isn't what this coding stores.
-  public static var lowercaseText: ColumnCoding {
+  /// - Parameter other: the name of the coding that stores other texts.
+  private static func text(
+    other: String, _ encode: @escaping @Sendable (UUID) -> String
+  ) -> ColumnCoding {
     var coding = ColumnCoding(
-      encode: { $0.uuidString.lowercased() },
+      encode: encode,
       decode: { (text: String) in
         let id = try UUID(databaseValue: .text(text))
-        guard id.uuidString.lowercased() == text else {
-          throw ConversionError(.otherCoding(".text"), UUID.self)
-        }
+        guard encode(id) == text else { throw ConversionError(.otherCoding(other), UUID.self) }
         return id
       })
-    coding.form = .lowercase
     coding.numbers = .none
     return coding
   }
@@ -227,8 +188,7 @@ extension ColumnCoding where Value == UUID {
   }
 }
 
-/// Which of a column's texts look like numbers, to which columns of other programs' tables would
-/// convert them.
+/// Which of a column's texts look like numbers, to which other programs' tables would convert them.
 enum NumberTexts: Sendable {
   /// None, as for dates, UUIDs, and arrays in JSON.
   case none

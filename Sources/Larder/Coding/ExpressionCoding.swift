@@ -3,16 +3,12 @@ import LarderSQLite
 /// How a column's values are stored, without their type.
 @usableFromInline
 package final class ExpressionCoding: Sendable {
-  /// A value of the column's type with its coding.
   let code: @Sendable (any DatabaseValueConvertible) -> any DatabaseValueConvertible
-  /// The date format; nil for values that aren't dates.
   let dateFormat: DateFormat?
-  /// Whether the values are Decimals: SQLite stores them as text, but they are compared and computed
-  /// with as numbers.
+  /// Whether the values are Decimals: text in SQLite that is compared and computed with as numbers.
   @usableFromInline let isDecimal: Bool
   /// Whether the values are Floats: SQLite computes with Doubles, so that results have to be rounded.
   let isFloat: Bool
-  /// The form that distinguishes this coding from another for the same type.
   let form: StoredForm
   private let type: Any.Type
   private let access: PropertyAccess
@@ -38,12 +34,11 @@ package final class ExpressionCoding: Sendable {
     code = { coding.coded($0) }
   }
 
-  /// The coding that a type's expressions have without a column; nil for types that SQLite compares and
-  /// computes with as they are stored.
+  /// The coding of a type's expressions without a column; nil for types that SQLite computes with as stored.
   static func own<Value: DatabaseValueConvertible>(of type: Value.Type) -> ExpressionCoding? {
     let isFloat = type == Float.self || type == Float?.self
-    return isFloat || type.columnType.kind == .decimal
-      ? ExpressionCoding(ColumnCoding<Value>.plain) : nil
+    let needsCoding = isFloat || type.columnType.kind == .decimal
+    return needsCoding ? ExpressionCoding(ColumnCoding<Value>.plain) : nil
   }
 
   /// The coding of any type's expressions; nil also if the type isn't a database value's.

@@ -18,9 +18,7 @@ public struct JSON<Value: Codable & Sendable>: DatabaseValueConvertible {
   public init(_ value: Value) { self.value = value }
 
   /// The value as JSON text; throws ``LarderSQLite/ConversionError`` if it has no form in JSON.
-  public var databaseValue: DatabaseValue {
-    get throws { .text(try JSONText.text(of: value)) }
-  }
+  public var databaseValue: DatabaseValue { get throws { .text(try JSONText.text(of: value)) } }
 
   /// The value of a JSON text; throws ``LarderSQLite/ConversionError`` for any other text.
   public init(databaseValue: DatabaseValue) throws {
@@ -36,7 +34,6 @@ extension JSON: Hashable where Value: Hashable {}
 extension JSON: JSONDocument {}
 extension Optional: JSONDocument where Wrapped: JSONDocument {}
 
-/// A type that is stored as JSON.
 protocol JSONDocument {}
 
 /// A value that becomes JSON when it is bound.
@@ -45,11 +42,9 @@ struct EncodedJSON: DatabaseValueConvertible {
 
   init(_ value: any Encodable & Sendable) { self.value = value }
 
-  var databaseValue: DatabaseValue { get throws { .text(try JSONText.text(of: value)) } }
+  init(databaseValue: DatabaseValue) throws { throw ConversionError(.malformed, Self.self) }
 
-  init(databaseValue: DatabaseValue) throws {
-    throw ConversionError(.malformed, EncodedJSON.self)
-  }
+  var databaseValue: DatabaseValue { get throws { .text(try JSONText.text(of: value)) } }
 
   static var columnType: ColumnType { .text }
 }

@@ -15,9 +15,7 @@ final class PropertyAccess: Sendable {
   @usableFromInline let offset: Int
   /// The property's offset even if ``offset`` isn't used; nil if only its key path knows it.
   @usableFromInline let place: Int?
-  /// Whether ``offset`` is known.
   @usableFromInline let isStored: Bool
-  /// Whether the property can be set.
   @usableFromInline let isWritable: Bool
   /// The property; nil for a value that is only read.
   @usableFromInline let keyPath: (AnyKeyPath & Sendable)?
@@ -28,9 +26,7 @@ final class PropertyAccess: Sendable {
   @usableFromInline let plain: PlainValue?
   /// Initializes memory with a column's value.
   @usableFromInline let read: @Sendable (ColumnReader, UnsafeMutableRawPointer) throws -> Void
-  /// Deinitializes a value in memory.
   @usableFromInline let destroy: @Sendable (UnsafeMutableRawPointer) -> Void
-  /// Binds the property.
   @usableFromInline let bind: @Sendable (UnsafeRawPointer, ParameterBinder) throws -> Void
   /// Sets the property to an integer, if it can be set.
   @usableFromInline let assign: @Sendable (UnsafeMutableRawPointer, Int64) throws -> Void
@@ -107,13 +103,13 @@ final class PropertyAccess: Sendable {
         let value = try coding.read(column)
         record.assumingMemoryBound(to: R.self).pointee[keyPath: keyPath] = value
       },
-      value: {
-        try coding.stored($0.assumingMemoryBound(to: R.self).pointee[keyPath: keyPath], $1)
-      })
+      value: { try coding.stored($0.assumingMemoryBound(to: R.self).pointee[keyPath: keyPath], $1) }
+    )
   }
-}
 
-extension PropertyAccess {
+  /// The type of the property; `Never` for a value that is only read.
+  var valueType: any Any.Type { keyPath.map { type(of: $0).valueType } ?? Never.self }
+
   /// A value that is only read, of a type that knows how it is stored.
   @inlinable
   static func value<Value: DatabaseValueConvertible>(_ type: Value.Type) -> PropertyAccess {
@@ -122,13 +118,11 @@ extension PropertyAccess {
     }
   }
 
-  /// A value that is only read, with a coding.
   static func value<Value: Sendable>(_ coding: ColumnCoding<Value>) -> PropertyAccess {
     .value(Value.self) { $1.initializeMemory(as: Value.self, to: try coding.read($0)) }
   }
 
-  /// A value that is only read. The closures that aren't called capture nothing,
-  /// since each selection makes them anew.
+  /// A value that is only read. The closures that aren't called capture nothing: each selection makes them.
   @inlinable
   static func value<Value: Sendable>(
     _ type: Value.Type, plain: PlainValue? = nil,
@@ -136,15 +130,12 @@ extension PropertyAccess {
   ) -> PropertyAccess {
     PropertyAccess(
       type, offset: nil, place: nil, isWritable: false, keyPath: nil, plain: plain, read: read,
-      bind: { _, _ in },
-      assign: { _, _ in },
-      take: { _, _ in }, value: { _, _ in .null })
+      bind: { _, _ in }, assign: { _, _ in }, take: { _, _ in }, value: { _, _ in .null })
   }
 }
 
-/// A number that takes 64 bits in memory as it does in SQLite, or a String. A
-/// layout reads these numbers itself, and another engine's texts: of the time
-/// that a closure took for a number, three quarters went into calling it.
+/// A number that takes 64 bits in memory as in SQLite, or a String. A layout reads these numbers itself, and
+/// another engine's texts: of the time that a closure took for a number, three quarters went into its call.
 @usableFromInline
 enum PlainValue: Sendable {
   case integer, real, text

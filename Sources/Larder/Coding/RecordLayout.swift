@@ -2,8 +2,7 @@ import LarderSQLite
 
 /// The properties of a table's columns, and memory for their values side by side.
 ///
-/// Its pointers are sound: the memory isn't written after the initializer, and is freed only with the object,
-/// which keeps the properties.
+/// Its pointers are sound: the memory isn't written after the initializer, and is freed with the object.
 @usableFromInline
 package final class RecordLayout: @unchecked Sendable {
   private struct Element {
@@ -29,8 +28,7 @@ package final class RecordLayout: @unchecked Sendable {
     for (index, property) in properties.enumerated() {
       end = (end + property.alignment - 1) / property.alignment * property.alignment
       (elements + index).initialize(
-        to: Element(
-          property: .passUnretained(property), plain: property.plain, offset: end))
+        to: Element(property: .passUnretained(property), plain: property.plain, offset: end))
       end += property.size
     }
     size = end
@@ -135,41 +133,30 @@ package final class RecordLayout: @unchecked Sendable {
     }
   }
 
-  /// The offset of a column's value in a tuple, in bytes.
   func offset(of column: Int) -> Int { elements[column].offset }
 
-  /// The size of a property in bytes.
-  func size(of column: Int) -> Int { properties[column].size }
+  /// Calls a closure with a column's property; its errors get the column.
+  @inline(__always)
+  private func withProperty<T>(of column: Int, _ body: (PropertyAccess) throws -> T) throws -> T {
+    do {
+      return try elements[column].property._withUnsafeGuaranteedRef(body)
+    } catch {
+      throw ColumnFailure(column: column, error: error)
+    }
+  }
 
-  /// A record's property as it is stored.
   func value(
     of column: Int, in record: UnsafeRawPointer, _ format: DateFormat
   ) throws -> DatabaseValue {
-    do {
-      return try properties[column].value(record + properties[column].offset, format)
-    } catch {
-      throw ColumnFailure(column: column, error: error)
-    }
+    try withProperty(of: column) { try $0.value(record + $0.offset, format) }
   }
 
-  /// Sets a record's property to a column's value.
   func take(_ reader: ColumnReader, _ column: Int, of record: UnsafeMutableRawPointer) throws {
-    do {
-      try properties[column].take(reader, record + properties[column].offset)
-    } catch {
-      throw ColumnFailure(column: column, error: error)
-    }
+    try withProperty(of: column) { try $0.take(reader, record + $0.offset) }
   }
 
-  /// Sets a record's property to an integer.
   func assign(_ record: UnsafeMutableRawPointer, _ column: Int, _ integer: Int64) throws {
-    do {
-      try elements[column].property._withUnsafeGuaranteedRef {
-        try $0.assign(record + $0.offset, integer)
-      }
-    } catch {
-      throw ColumnFailure(column: column, error: error)
-    }
+    try withProperty(of: column) { try $0.assign(record + $0.offset, integer) }
   }
 }
 
@@ -188,9 +175,7 @@ struct RecordRow {
   @inlinable @inline(__always)
   init(
     _ statement: PreparedStatement, _ positions: UnsafePointer<Int32>, _ layout: RecordLayout
-  ) {
-    self.init(statement.arena.statement, positions, layout, statement.arena.format)
-  }
+  ) { self.init(statement.arena.statement, positions, layout, statement.arena.format) }
 
   @inlinable @inline(__always)
   init(
@@ -203,7 +188,6 @@ struct RecordRow {
     self.format = format
   }
 
-  /// Puts the values of the row's columns into memory for a tuple of them. On failure the memory holds none.
   @inlinable @inline(__always)
   func read(into memory: UnsafeMutableRawPointer) throws {
     try layout._withUnsafeGuaranteedRef { try $0.read(self, into: memory) }

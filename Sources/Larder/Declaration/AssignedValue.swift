@@ -1,7 +1,6 @@
 import LarderSQLite
 
-// How an expression is assigned to a column: with the column's coding, and as a
-// number that the property holds.
+// How an expression is assigned to a column: with its coding, and as a number that the property holds.
 
 extension ColumnStorage {
   /// The expression as an assignment to this column writes it.
@@ -13,9 +12,7 @@ extension ColumnStorage {
     if Value.self == Int.self || Value.self == Int64.self {
       return .integer(value, in: .min ... .max)
     }
-    guard
-      let number = (Value.self as? any NumberValue.Type)?.number
-    else { return value }
+    guard let number = (Value.self as? any NumberValue.Type)?.number else { return value }
     if number == Float.self { return value.float }
     return (number as? any FixedWidthInteger.Type).map { .integer(value, in: $0.storedRange) }
       ?? value
@@ -27,21 +24,18 @@ extension NumberValue {
 }
 
 extension FixedWidthInteger {
-  /// The type's integers that SQLite can store.
   fileprivate static var storedRange: ClosedRange<Int64> {
     Int64(clamping: min)...Int64(clamping: max)
   }
 }
 
 extension SQLFragment {
-  /// An integer, or an error if it is outside a range. An engine whose columns
-  /// have as many bits checks that by itself.
+  /// An integer, or an error if it is outside a range. An engine with columns of as many bits checks that.
   static func integer(_ value: SQLFragment, in range: ClosedRange<Int64>) -> SQLFragment {
     let operand = value.parenthesized(in: .lowest)
     let isWhole = range == .min ... .max
     let bounds =
-      isWhole
-      ? [] : [range.lowerBound, range.upperBound].map { SQLFragment(text: "\($0)") }
+      isWhole ? [] : [range.lowerBound, range.upperBound].map { SQLFragment(text: "\($0)") }
     let call = SQLFragment(.call("larder_integer", [operand] + bounds))
     return SQLFragment(.form(.integer, [operand] + bounds, call), isNullable: value.isNullable)
   }

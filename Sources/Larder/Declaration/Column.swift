@@ -46,8 +46,7 @@ public struct Column<R, Value: Sendable>: Sendable {
   /// A column of an Optional property, with a coding of its own for the wrapped type.
   public init<Wrapped: Sendable>(
     _ name: String, _ keyPath: KeyPath<R, Wrapped?> & Sendable,
-    _ options: ColumnOption<Wrapped?>...,
-    as coding: ColumnCoding<Wrapped>
+    _ options: ColumnOption<Wrapped?>..., as coding: ColumnCoding<Wrapped>
   ) where Value == Wrapped? {
     let optional = coding.optional
     storage = ColumnStorage(
@@ -75,17 +74,14 @@ final class ColumnStorage<Value: Sendable>: Sendable {
   /// The column qualified by the first table name that asked for it: a cache of one.
   private let qualified = Atomic<Unmanaged<QualifiedColumn>?>(nil)
   @usableFromInline let access: PropertyAccess
-  /// The coding for expressions.
   let expressionCoding: ExpressionCoding?
   private let coding: ColumnCoding<Value>
   var isJSON: Bool { coding.form == .json }
 
-  /// A value as a connection with this date format stores it.
   func databaseValue(of value: Value, _ format: DateFormat) throws -> DatabaseValue {
     try coding.stored(value, format)
   }
 
-  /// A fragment that binds a value as the column stores it.
   func stored(_ value: Value) -> SQLFragment {
     SQLFragment(value: CodedValue(value: value, coding: coding))
   }
@@ -101,8 +97,7 @@ final class ColumnStorage<Value: Sendable>: Sendable {
     }
     let node = alias.column(
       definition.name, isNullable: definition.type.isNullable,
-      as: .column(isKey: definition.isPrimaryKey, definition.type.kind),
-      coding: expressionCoding)
+      as: .column(isKey: definition.isPrimaryKey, definition.type.kind), coding: expressionCoding)
     // Set once, and released with this object.
     let reference = Unmanaged.passRetained(QualifiedColumn(alias: alias, node: node))
     let isFirst = qualified.compareExchange(
@@ -139,7 +134,6 @@ final class ColumnStorage<Value: Sendable>: Sendable {
   }
 }
 
-/// A column with its table's name.
 private final class QualifiedColumn: Sendable {
   // Retained, so that no other alias can get the address that is its identity.
   private let alias: QueryAlias

@@ -13,8 +13,7 @@ public struct ColumnDefinition: Sendable {
   var isUnique = false
   var isIndexed = false
   var isReadOnly = false
-  /// The greatest version that both the property's type and SQLite's integers
-  /// can hold; nil unless this is a version column.
+  /// The greatest version that the property and SQLite's integers hold; nil unless this is a version column.
   var greatestVersion: Int64?
   var isVersion: Bool { greatestVersion != nil }
   var collation: String?
@@ -28,7 +27,6 @@ public struct ColumnDefinition: Sendable {
   /// The default for rows that are written without this column, as a connection stores it.
   var defaultValue: (@Sendable (DateFormat) throws -> DatabaseValue)?
 
-  /// Which stored texts look like numbers.
   var numbers = NumberTexts.any
   /// Gives a value of the property's type the column's own coding, if it has one.
   var code: (@Sendable (any DatabaseValueConvertible) -> any DatabaseValueConvertible)?
@@ -41,6 +39,5 @@ public struct ColumnDefinition: Sendable {
       || defaultSQL?.text.hasPrefix("nextval(") == true
   }
 
-  /// Whether statements write the column.
   var isWritten: Bool { generated == nil && !isReadOnly }
 }

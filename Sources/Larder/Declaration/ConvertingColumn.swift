@@ -1,42 +1,20 @@
 import LarderSQLite
 
-/// A column of the database's table that converts texts to numbers, and so would
-/// change some of the values that are written to it.
+/// A column of the database's table that converts texts to numbers, which would change some values.
 struct ConvertingColumn: Sendable {
   /// The column's position in the declaration.
   let index: Int
-  /// How it converts them.
   let conversion: TextConversion
-  /// Whether the texts are Decimals.
-  var isDecimal: Bool { conversion.contains(.ofDecimals) }
 
   /// Whether reading the column would give another value than was written.
   func changes(_ value: DatabaseValue) -> Bool {
     guard case .text(let text) = value else { return false }
     return conversion.changes(text)
   }
-
-  /// An assigned expression, which fails where the column would change its value.
-  func kept(_ expression: SQLFragment, _ name: String) -> SQLFragment {
-    // A plain value is checked before the statement runs, which gives a better error.
-    if expression.kind == .value { return expression }
-    return .call(
-      "larder_kept", expression.parenthesized(in: .lowest),
-      SQLFragment(text: "\(conversion.rawValue)"), SQLFragment(value: name))
-  }
 }
 
 extension TableCore {
-  /// Throws if the column would change the record's value when it is stored.
-  func checkConverting(
-    _ column: ConvertingColumn, _ record: UnsafeRawPointer, _ db: Database
-  ) throws {
-    let value = try layout.value(of: column.index, in: record, db.dateFormat)
-    if column.changes(value) { throw problem(of: column, key: key(of: record, db)) }
-  }
-
-  /// The columns that convert values. Looks at the database's table first, unless no table of the
-  /// declaration converts any.
+  /// The columns that convert values. Looks at the database's table, unless none of the declaration does.
   func converting(_ db: Database) throws -> [ConvertingColumn] {
     guard mayConvert else { return [] }
     try db.look(at: self, for: [])
@@ -55,25 +33,29 @@ extension TableCore {
     }
   }
 
-  /// The assigned expression, or one that fails where its column would change the value.
+  /// The assigned expression, which fails where its column would change the value.
   func kept(
     _ expression: SQLFragment, in name: String, _ converting: [ConvertingColumn]
   ) -> SQLFragment {
-    let column = converting.first { columns[$0.index].name.isSame(as: name) }
-    return column?.kept(expression, name) ?? expression
+    // A plain value is checked before the statement runs, which gives a better error.
+    guard expression.kind != .value,
+      let column = converting.first(where: { columns[$0.index].name.isSame(as: name) })
+    else { return expression }
+    return .call(
+      "larder_kept", expression.parenthesized(in: .lowest),
+      SQLFragment(text: "\(column.conversion.rawValue)"), SQLFragment(value: name))
   }
 
   /// Whether a column holds texts that some tables would convert to numbers.
   var mayConvert: Bool {
     columns.contains {
-      $0.type.kind == .decimal
-        || $0.type.kind == .text && ($0.takesNumbers || $0.numbers == .few)
+      $0.type.kind == .decimal || $0.type.kind == .text && ($0.takesNumbers || $0.numbers == .few)
     }
   }
 
-  private func problem(of column: ConvertingColumn, key: [DatabaseValue]) -> RecordError {
+  func problem(of column: ConvertingColumn, key: [DatabaseValue]) -> RecordError {
     let name = columns[column.index].name
-    guard !column.isDecimal else {
+    if column.conversion.contains(.ofDecimals) {
       return .conversion(
         table: self.name, column: name, key: key, error: ConversionError(.notExact, Double.self))
     }

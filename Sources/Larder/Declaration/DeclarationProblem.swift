@@ -1,24 +1,20 @@
 import LarderSQLite
 import Synchronization
 
-/// The first problem of a declaration that shows without a database. It is found when the table is made, when
-/// it is first used, or by a record.
+/// The first problem of a declaration: found when the table is made, when it is first used, or by a record.
 final class DeclarationProblem: Sendable {
   private let found: Lock<String?>
   private let isComplete = Atomic<Bool>(false)
   private let look: @Sendable () -> String?
 
-  /// - Parameter look: runs once, at the first use. It looks at what may not
-  ///   exist yet while the table is made.
+  /// - Parameter look: runs once, at the first use: it may need what doesn't exist while the table is made.
   init(_ text: String?, look: @escaping @Sendable () -> String?) {
     found = Lock(text)
     self.look = look
   }
 
-  /// Sets the problem, unless there is one already.
   func set(_ text: String) { found.withLock { $0 = $0 ?? text } }
 
-  /// The problem; nil if the declaration is right.
   var text: String? {
     if !isComplete.load(ordering: .acquiring) {
       // Outside the lock, since it runs the program's own initializers.
@@ -29,9 +25,8 @@ final class DeclarationProblem: Sendable {
   }
 }
 
-extension TableBuilder {
-  /// The problem of columns that a record's `Columns` has but its table wasn't
-  /// given: they would never be written.
+extension TableDeclaration {
+  /// The problem of columns that a record's `Columns` has but its table wasn't given.
   @usableFromInline
   static func problem<Columns>(
     of columns: Columns, given names: [String], _ storages: [UInt]
@@ -47,13 +42,18 @@ extension TableBuilder {
     }
     if areAll { return nil }
     let known = Set(names.map(\.foldedName))
-    let missing = Mirror(reflecting: columns).children.compactMap { child in
-      (child.value as? any NamedColumn).map(\.name)
-    }.filter { !known.contains($0.foldedName) }
-    guard let first = missing.first else { return nil }
-    let all = missing.map { "“\($0)”" }.joined(separator: ", ")
+    let missing = Mirror(reflecting: columns).children
+      .compactMap { ($0.value as? any NamedColumn)?.name }
+      .filter { !known.contains($0.foldedName) }
+    if missing.isEmpty { return nil }
+    let all = missing.quotedList
     return missing.count == 1
-      ? "the column “\(first)” of Columns isn't given to Table: it would never be written"
+      ? "the column \(all) of Columns isn't given to Table: it would never be written"
       : "columns of Columns aren't given to Table: they would never be written: \(all)"
   }
+}
+
+extension [String] {
+  /// The names for an error, in curly quotes and joined by commas.
+  var quotedList: String { map { "“\($0)”" }.joined(separator: ", ") }
 }

@@ -6,11 +6,9 @@ struct DeclarationState: OptionSet {
   @inlinable
   init(rawValue: UInt8) { self.rawValue = rawValue }
 
-  /// The declaration is wrong.
   @inlinable static var wrong: Self { Self(rawValue: 1) }
   /// The initializer's parameters may stand in another order than the columns; see ``InitializerCheck``.
   @inlinable static var uncheckedInitializer: Self { Self(rawValue: 2) }
-  /// The table is a view, which is only read.
   @inlinable static var view: Self { Self(rawValue: 4) }
   /// The checks that have to wait until the table is made haven't run yet; see ``DeclarationProblem``.
   @inlinable static var untried: Self { Self(rawValue: 16) }

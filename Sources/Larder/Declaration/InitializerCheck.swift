@@ -1,7 +1,6 @@
 import LarderSQLite
 
-/// Makes a record from a tuple of values in memory, which it moves out, and
-/// calls a closure with the record's address.
+/// Makes a record from a tuple of values, which it moves out of memory; calls a closure with its address.
 @usableFromInline
 typealias RecordMaker =
   @Sendable (UnsafeMutableRawPointer, (UnsafeRawPointer) -> Void) -> Void
@@ -15,8 +14,7 @@ typealias RecordMaker =
 /// for wrong. Columns with equal values prove nothing: further records are checked until all pairs are told
 /// apart, or ``mostRecords`` were checked.
 final class InitializerCheck: Sendable {
-  /// The number of records after which the check gives up on columns that are
-  /// always equal, such as ones that are always NULL.
+  /// The number of records after which the check gives up on columns that are always equal, such as NULL.
   static let mostRecords = 1000
 
   private struct Open {
@@ -37,22 +35,18 @@ final class InitializerCheck: Sendable {
     self.layout = layout
     self.readers = readers
     self.make = make
-    let types = properties.map { $0.keyPath.map { ObjectIdentifier(type(of: $0).valueType) } }
+    let types = properties.map { ObjectIdentifier($0.valueType) }
     let pairs = types.indices.flatMap { first in
       types.indices.filter { $0 > first && types[$0] == types[first] }.map { (first, $0) }
     }
     open = Lock(Open(pairs: pairs))
   }
 
-  /// Whether the check has ended: all pairs are told apart, or enough records were checked.
   var isDone: Bool { open.withLock { $0.pairs.isEmpty || $0.records >= Self.mostRecords } }
 
-  /// Checks a record of the table's type. Returns two columns whose values the
-  /// initializer exchanges, if this record shows it.
+  /// Returns two columns whose values the initializer exchanges, if this record shows it.
   func exchangedColumns(_ record: UnsafeRawPointer) -> (Int, Int)? {
-    let given = readers.compactMap { $0(record) }
-    guard given.count == readers.count, let made = remade(of: given) else { return nil }
-    let changed = given.indices.filter { !given[$0].isEqual(to: made[$0]) }
+    guard let (given, made, changed) = remade(record) else { return nil }
     if let exchanged = exchanged(changed, given, made) { return exchanged }
     open.withLock { open in
       open.records += 1
@@ -65,13 +59,17 @@ final class InitializerCheck: Sendable {
   }
 
   /// The columns whose values change when a record is made again from this one's properties.
-  func changedColumns(_ record: UnsafeRawPointer) -> [Int] {
+  func changedColumns(_ record: UnsafeRawPointer) -> [Int] { remade(record)?.changed ?? [] }
+
+  /// A record's properties, those of a record that is made from them, and the columns that differ.
+  private func remade(
+    _ record: UnsafeRawPointer
+  ) -> (given: [any PropertyValue], made: [any PropertyValue], changed: [Int])? {
     let given = readers.compactMap { $0(record) }
-    guard given.count == readers.count, let made = remade(of: given) else { return [] }
-    return given.indices.filter { !given[$0].isEqual(to: made[$0]) }
+    guard given.count == readers.count, let made = remade(of: given) else { return nil }
+    return (given, made, given.indices.filter { !given[$0].isEqual(to: made[$0]) })
   }
 
-  /// The value of a column's property.
   func value(of column: Int, in record: UnsafeRawPointer) -> (any PropertyValue)? {
     readers[column](record)
   }
@@ -94,10 +92,9 @@ final class InitializerCheck: Sendable {
     // For each changed column, the column whose value it got instead of its own.
     var sources: [Int: Int] = [:]
     for column in changed {
-      let source = changed.first {
+      sources[column] = changed.first {
         $0 != column && !sources.values.contains($0) && made[column].isEqual(to: given[$0])
       }
-      sources[column] = source
     }
     for start in changed {
       guard let circle = circle(from: start, sources) else { continue }
@@ -111,8 +108,7 @@ final class InitializerCheck: Sendable {
     return nil
   }
 
-  /// The cycle of columns that begins with `start` and in which each got the
-  /// next one's value; nil if there is none.
+  /// The cycle of columns from `start` on in which each got the next one's value; nil if there is none.
   private func circle(from start: Int, _ sources: [Int: Int]) -> [Int]? {
     var circle = [start]
     while let next = sources[circle[circle.count - 1]], circle.count <= sources.count {

@@ -2,12 +2,9 @@ import LarderSQLite
 
 /// The value of a record's property together with its column, without its type.
 protocol PropertyValue: Sendable {
-  /// Initializes memory with the value.
   func initialize(_ memory: UnsafeMutableRawPointer)
-  /// Whether another value has the same type and is equal. Values of a type that
-  /// isn't Equatable are compared as they are stored.
+  /// Whether another value is of the same type and equal, or stored equally if it isn't Equatable.
   func isEqual(to other: any PropertyValue) -> Bool
-  /// Whether a value in memory, of the same type, is equal.
   func isEqual(toValueIn memory: UnsafeRawPointer) -> Bool
 }
 
@@ -15,7 +12,6 @@ protocol PropertyValue: Sendable {
 typealias PropertyReader = @Sendable (UnsafeRawPointer) -> (any PropertyValue)?
 
 extension Column {
-  /// A reader of the column's property, for records of the column's type.
   var propertyReader: PropertyReader {
     { [storage] record in
       guard let keyPath = storage.access.keyPath as? KeyPath<R, Value> else { return nil }
@@ -39,8 +35,7 @@ private struct StoredProperty<Value: Sendable>: PropertyValue {
 
   func isEqual(toValueIn memory: UnsafeRawPointer) -> Bool {
     isEqual(
-      to: StoredProperty(
-        value: memory.assumingMemoryBound(to: Value.self).pointee, column: column))
+      to: StoredProperty(value: memory.assumingMemoryBound(to: Value.self).pointee, column: column))
   }
 
   private func isEqual(to other: StoredProperty) -> Bool {
@@ -51,9 +46,7 @@ private struct StoredProperty<Value: Sendable>: PropertyValue {
     if let type = Value.self as? any Equatable.Type, let areEqual = areEqual(type) {
       return areEqual
     }
-    let stored = [self, other].map {
-      try? $0.column.databaseValue(of: $0.value, .secondsSince1970)
-    }
+    let stored = [self, other].map { try? $0.column.databaseValue(of: $0.value, .secondsSince1970) }
     return stored[0] == stored[1]
   }
 }

@@ -6,17 +6,14 @@ public struct QueryTableDefinition: Sendable {
   let name: String
   /// The definition; nil for an existing table, of which FROM lists only the name.
   let source: SQLFragment?
-  /// The codings of the columns.
   let codings: [ExpressionCoding?]
   /// The names of the columns, if they aren't those that its type says.
   var columns: CommonColumns?
-  /// The record's table, if it is a record's.
   var record: TableCore?
 
-  /// The table under its name in a query.
   func named(_ alias: String) -> SQLFragment {
     if let record { return record.reference(as: alias) }
     if let source { return "\(source) AS \(name: alias)" }
-    return alias.isSame(as: name) ? "\(name: name)" : "\(name: name) AS \(name: alias)"
+    return SQLFragment(text: QueryAlias.definition(of: name, as: alias))
   }
 }

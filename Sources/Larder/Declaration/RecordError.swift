@@ -19,9 +19,7 @@ public enum RecordError: Error, Sendable {
   case declaration(table: String, problem: String)
   /// The record is a view's, and can only be read: see ``TableOptions/view``.
   case view(table: String)
-}
 
-extension RecordError {
   /// The error of a batch that ended at a record. A busy database or a lost connection isn't the record's
   /// fault: such an error stays as it is, since the scope, which may retry, has to see it.
   package static func ofBatch(_ table: String, at index: Int, _ error: any Error) -> any Error {
@@ -46,8 +44,7 @@ extension RecordError: CustomStringConvertible {
         + ": \(error)"
     case .batch(let table, let index, let error):
       "record \(index) of the batch for “\(table)” couldn't be written, so none was: \(error)"
-    case .unknownColumn(let table, let column):
-      "“\(table)” has no column “\(column)”"
+    case .unknownColumn(let table, let column): "“\(table)” has no column “\(column)”"
     case .declaration(let table, let problem):
       "the declaration of the table “\(table)” is wrong: \(problem)"
     case .view(let table):
@@ -65,8 +62,7 @@ extension RecordError: CustomStringConvertible {
     case .integer(let value): "\(value)"
     case .real(let value): "\(value)"
     case .text(let value): value.debugDescription
-    case .blob(let value):
-      "x'\(value.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined())'"
+    case .blob(let value): "x'\(value.hexadecimal)'"
     }
   }
 }

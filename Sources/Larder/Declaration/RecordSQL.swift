@@ -4,18 +4,13 @@ import LarderSQLite
 struct RecordSQL {
   private let table: SQLFragment
   let columns: [ColumnDefinition]
-  /// Each column's name.
   private let names: [SQLFragment]
-  /// Each column's parameter.
   private let parameters: [SQLFragment]
-  /// The positions of the columns that are written, in order.
+  /// The positions of the columns that are written, of those of the key, and of the version.
   let written: [Int]
-  /// The positions of the columns of the primary key, in order.
   let key: [Int]
-  /// The position of the column with the version, if there is one.
   let version: Int?
 
-  /// - Parameter table: the table's name.
   init(table: SQLFragment, columns: [ColumnDefinition]) {
     self.table = table
     self.columns = columns
@@ -32,25 +27,16 @@ struct RecordSQL {
   private static func parameters(for names: [String]) -> [String] {
     var taken = Set(names)
     return names.enumerated().map { index, name in
-      if !name.isEmpty, name.utf8.allSatisfy(isParameterCharacter) { return ":" + name }
+      let isParameter = name.utf8.allSatisfy { $0.isSQLWord && $0 != UInt8(ascii: "$") }
+      if isParameter, !name.isEmpty { return ":" + name }
       var substitute = "column_\(index + 1)"
       while !taken.insert(substitute).inserted { substitute += "_" }
       return ":" + substitute
     }
   }
 
-  private static func isParameterCharacter(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), 0x80...:
-      true
-    default: false
-    }
-  }
-
   func names(_ indices: some Sequence<Int>) -> SQLFragment { .list(indices.map { names[$0] }) }
 
-  /// All columns, in the order in which they are read.
   var columnList: SQLFragment { names(columns.indices) }
 
   var select: SQLFragment { "SELECT \(columnList) FROM \(table)" }
@@ -68,51 +54,26 @@ struct RecordSQL {
     return "SELECT \(names(chosen)) FROM \(table) WHERE \(condition)"
   }
 
-  /// - Parameter policy: what to do if a constraint would be violated; nil for an error.
-  func insert(or policy: String? = nil) -> SQLFragment {
-    let row = written.isEmpty ? nil : SQLFragment.list(written.map { parameters[$0] })
-    return insert(or: policy, row.map { "(\($0))" })
-  }
-
-  /// An INSERT for an engine that numbers a row only if the column is left out, rather than NULL.
+  /// An INSERT of a row, or of several with unnamed parameters, which go row by row, column by column.
   ///
   /// - Parameters:
-  ///   - left: the column that is left out; nil for none.
-  ///   - ignores: whether rows that break a constraint are left out.
-  func insert(leavingOut left: Int?, ignoring ignores: Bool) -> SQLFragment {
-    let row = SQLFragment.list(written.filter { $0 != left }.map { parameters[$0] })
-    return insert(leavingOut: left, ignoring: ignores, row.parenthesized)
-  }
-
-  /// An INSERT of several rows for such an engine. Its parameters go row by row, column by column.
-  func insert(rows: Int, leavingOut left: Int?, ignoring ignores: Bool) -> SQLFragment {
-    let values = SQLFragment.list(
-      written.filter { $0 != left }.map { SQLFragment(.parameter(nil, $0)) })
-    return insert(
-      leavingOut: left, ignoring: ignores,
-      .list(Array(repeating: values.parenthesized, count: rows)))
-  }
-
-  private func insert(
-    leavingOut left: Int?, ignoring ignores: Bool, _ rows: SQLFragment
+  ///   - count: the number of rows; nil for one whose parameters have names.
+  ///   - policy: what SQLite does if a constraint would be violated; nil for an error.
+  ///   - left: the column that is left out, for an engine that numbers a row only then, rather than for NULL.
+  ///   - ignores: whether another engine leaves out rows that break a constraint.
+  func insert(
+    rows count: Int? = nil, or policy: String? = nil, leavingOut left: Int? = nil,
+    ignoring ignores: Bool = false
   ) -> SQLFragment {
     let written = written.filter { $0 != left }
+    let row = SQLFragment.list(
+      written.map { count == nil ? parameters[$0] : SQLFragment(.parameter(nil, $0)) })
+    let rows = SQLFragment.list(Array(repeating: row.parenthesized, count: count ?? 1))
     let values: SQLFragment =
       written.isEmpty ? "DEFAULT VALUES" : "(\(names(written))) VALUES \(rows)"
-    return "INSERT INTO \(table) \(values)\(text: ignores ? " ON CONFLICT DO NOTHING" : "")"
-  }
-
-  /// An INSERT of several rows with unnamed parameters, which go row by row, column by column.
-  func insert(rows: Int, or policy: String?) -> SQLFragment {
-    let values = SQLFragment.list(written.map { SQLFragment(.parameter(nil, $0)) })
-    return insert(
-      or: policy, .list(Array(repeating: values.parenthesized, count: rows)))
-  }
-
-  private func insert(or policy: String?, _ rows: SQLFragment?) -> SQLFragment {
     let verb = policy.map { "INSERT OR \($0)" } ?? "INSERT"
-    guard let rows else { return "\(text: verb) INTO \(table) DEFAULT VALUES" }
-    return "\(text: verb) INTO \(table) (\(names(written))) VALUES \(rows)"
+    let end = ignores ? " ON CONFLICT DO NOTHING" : ""
+    return "\(text: verb) INTO \(table) \(values)\(text: end)"
   }
 
   /// An UPDATE of some columns, or of all but the key, in the row with the record's key and version.
@@ -140,13 +101,10 @@ struct RecordSQL {
     leavingOut left: Int? = nil
   ) -> SQLFragment {
     let target = target.isEmpty ? key : target
-    let insert = left == nil ? insert() : insert(leavingOut: left, ignoring: false)
+    let insert = insert(leavingOut: left)
     // A row that the engine is yet to number can't exist already.
     if left != nil, target == key { return insert }
-    if let assigned {
-      return "\(insert) ON CONFLICT (\(names(target))) DO UPDATE SET \(assigned)"
-    }
-    let assignments = assignments(onConflict: target, updating: chosen)
+    let assignments = assigned.map { [$0] } ?? assignments(onConflict: target, updating: chosen)
     let action: SQLFragment =
       assignments.isEmpty ? "DO NOTHING" : "DO UPDATE SET \(.list(assignments))"
     return "\(insert) ON CONFLICT (\(names(target))) \(action)"
@@ -180,17 +138,14 @@ struct RecordSQL {
     "\(names[column]) = \(value)"
   }
 
-  /// The condition for the row with the record's key and version.
   private var keyCondition: SQLFragment { condition(key + (version.map { [$0] } ?? [])) }
 
   private func condition(_ columns: [Int]) -> SQLFragment {
-    .list(
-      columns.map { SQLFragment(names[$0], .equal, parameters[$0]) }, separator: " AND ")
+    .list(columns.map { SQLFragment(names[$0], .equal, parameters[$0]) }, separator: " AND ")
   }
 }
 
 extension SQLFragment {
-  /// The statement, returning some columns of each row that it wrote.
   func returning(_ columns: SQLFragment) -> SQLFragment { "\(self) RETURNING \(columns)" }
 }
 
@@ -214,7 +169,6 @@ package final class RecordStatement: Sendable {
     self.values = values
   }
 
-  /// Binds a record's properties, and then the further values.
   func bind(_ record: UnsafeRawPointer, _ layout: RecordLayout, to arena: BindingArena) throws {
     try layout.bind(record, order, to: arena)
     if values.isEmpty { return }

@@ -1,8 +1,7 @@
 import LarderSQLite
 @_spi(Reflection) import Swift
 
-// A record's stored properties, compared with its columns: a property in no
-// column is lost when a record is written.
+// A record's stored properties, compared with its columns: a property in no column would be lost.
 
 /// A column's property, or one that is named as not stored.
 struct CoveredProperty {
@@ -10,7 +9,6 @@ struct CoveredProperty {
   let place: Int?
   let type: Any.Type
   let size: Int
-  let alignment: Int
   /// The column's name; nil for a property that isn't stored.
   let column: String?
 }
@@ -32,7 +30,6 @@ struct StoredProperties {
   private let placed: [CoveredProperty]
   private var unplaced: [CoveredProperty]
 
-  /// - Parameter covered: the properties of the columns, and those that aren't stored.
   init(_ covered: [CoveredProperty]) {
     placed = covered.filter { $0.place != nil }.sorted { ($0.place ?? 0) < ($1.place ?? 0) }
     unplaced = covered.filter { $0.place == nil }
@@ -41,8 +38,7 @@ struct StoredProperties {
   /// The names of a type's stored properties that are neither in a column nor declared as not stored.
   mutating func uncovered(in type: Any.Type) -> [String] {
     if !(type is AnyClass), unplaced.isEmpty, fillsRecord(of: Field.size(of: type)) { return [] }
-    let open = fields(of: type, from: 0).filter { !isCovered($0) }
-    return unmatched(open)
+    return unmatched(fields(of: type, from: 0).filter { !isCovered($0) })
   }
 
   /// Whether the covered properties fill the record without gaps, so that there is no room for another.
@@ -84,9 +80,8 @@ struct StoredProperties {
     return inner.isEmpty || inner.allSatisfy(isCovered)
   }
 
-  /// The fields without a column. A column whose key path doesn't tell its offset
-  /// accounts for a field of its type. Since a computed property or a wrapper may
-  /// have any type, each such column that is left accounts for one more field.
+  /// The fields without a column. A column whose key path doesn't tell its offset accounts for a field of its
+  /// type, or else, since a computed property or a wrapper may have any type, for one more field.
   private mutating func unmatched(_ fields: [Field]) -> [String] {
     func isNamed(_ field: Field, _ property: CoveredProperty) -> Bool {
       property.column.map { $0.foldedName == field.name.foldedName } ?? false

@@ -24,12 +24,14 @@ final class QueryAlias: Sendable {
 
   /// The table under this name, as FROM lists it.
   func definition(of table: String) -> SQLFragment {
-    let quoted = table.quotedIdentifier
-    return SQLFragment(
-      text: name.isSame(as: table) ? quoted : "\(quoted) AS \(name.quotedIdentifier)")
+    SQLFragment(text: Self.definition(of: table, as: name))
   }
 
-  /// A column of the table.
+  static func definition(of table: String, as alias: String) -> String {
+    let quoted = table.quotedIdentifier
+    return alias.isSame(as: table) ? quoted : "\(quoted) AS \(alias.quotedIdentifier)"
+  }
+
   func column(
     _ name: String, isNullable: Bool = true, as known: SQLOperator = .or,
     coding: ExpressionCoding? = nil
@@ -70,7 +72,6 @@ final class CommonColumns: Sendable {
 final class QueryTables: Sendable {
   /// The tables with their joins, as FROM lists them.
   let text: SQLFragment
-  /// The tables' names in order.
   @usableFromInline let aliases: [QueryAlias]
   /// All columns, if the only table is a record's under its own name.
   @usableFromInline let ownColumns: SQLFragment?

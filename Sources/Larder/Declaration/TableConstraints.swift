@@ -58,9 +58,7 @@ extension TableConstraint where R == Never {
   /// - `condition`: see [partial indexes](https://www.sqlite.org/partialindex.html).
   public static func index(
     _ columns: String..., unique: Bool = false, where condition: SQL? = nil, name: String? = nil
-  ) -> Self {
-    Self(definition: .index(columns, isUnique: unique, condition, name: name))
-  }
+  ) -> Self { Self(definition: .index(columns, isUnique: unique, condition, name: name)) }
 }
 
 /// A ``TableConstraint`` without the type of the record.

@@ -19,8 +19,7 @@ final class Positions: @unchecked Sendable {
   deinit { first.deallocate() }
 }
 
-/// The part of a table that doesn't depend on the type of its records. It isn't
-/// generic, so that it is compiled only once.
+/// The part of a table that isn't generic over its records, so that it is compiled only once.
 @usableFromInline
 package final class TableCore: Sendable {
   @usableFromInline package let name: String
@@ -29,34 +28,27 @@ package final class TableCore: Sendable {
   let options: TableOptions
   /// The ``DeclarationState``, which operations check.
   @usableFromInline let state: Atomic<UInt8>
-  /// The problem of the declaration, if it has one: known from the start, or found by a record.
   var problem: DeclarationProblem { fitting.problem }
   /// The declaration for the comparison with databases' tables.
   let fitting: TableFitting
-  /// The number by which statements identify the table.
   @usableFromInline let tableNumber: Int
   let initializer: InitializerCheck
-  /// The name of the records' type.
   let recordType: String
   /// The types of the last key that passed the check against the key's columns.
   @usableFromInline let knownKey = Atomic<UInt>(0)
-  /// The type of each column's property.
   let propertyTypes: [any Any.Type]
   let sql: RecordSQL
   /// The properties of the columns.
   @usableFromInline package let layout: RecordLayout
   /// Whether a column of the key has a coding of its own.
   @usableFromInline let hasCodedKey: Bool
-  /// Whether a column holds Decimals.
   @usableFromInline let hasDecimals: Bool
   /// The column that SQLite fills when it is NULL: a nullable integer that is the whole key.
   let rowIDColumn: Int?
 
   /// This table as a query's only one, under its own name.
   @usableFromInline let tables: QueryTables
-  /// The alias that is the table's own name.
   @usableFromInline let alias: QueryAlias
-  /// All columns with the table's name.
   @usableFromInline let qualifiedColumns: SQLFragment
 
   @usableFromInline let find: RecordStatement
@@ -72,32 +64,28 @@ package final class TableCore: Sendable {
 
   @usableFromInline
   init(
-    _ name: String, _ builder: TableBuilder, _ declaration: TableDeclaration, tupleSize: Int,
+    _ name: String, _ declaration: TableDeclaration, tupleSize: Int,
     columns problemOfColumns: @escaping @Sendable ([String], [UInt]) -> String?,
     make: @escaping RecordMaker
   ) {
     self.name = name
-    columns = builder.columns
-    layout = RecordLayout(builder.properties)
+    columns = declaration.columns
+    layout = RecordLayout(declaration.properties)
     constraints = declaration.constraints
     options = declaration.options
-    recordType = builder.recordType
-    propertyTypes = builder.properties.map {
-      $0.keyPath.map { type(of: $0).valueType } ?? Never.self
-    }
+    recordType = declaration.recordType
+    propertyTypes = declaration.properties.map(\.valueType)
     let problem =
       layout.size == tupleSize
-      ? builder.problem(table: name, declaration)
-      : "its columns' values have no layout in memory"
-    initializer = InitializerCheck(builder.properties, builder.readers, layout, make)
+      ? declaration.problem(table: name) : "its columns' values have no layout in memory"
+    initializer = InitializerCheck(declaration.properties, declaration.readers, layout, make)
     let key = columns.indices.filter { [columns] in columns[$0].isPrimaryKey }
     hasCodedKey = key.contains { [columns] in columns[$0].code != nil }
     hasDecimals = columns.contains { $0.type.kind == .decimal }
     rowIDColumn =
-      key.count == 1 && columns[key[0]].type == .integer.optional
-        && columns[key[0]].isOfRowIDType && options.isDisjoint(with: [.withoutRowID, .view])
-      ? key[0] : nil
-    let storages = builder.storages
+      key.count == 1 && columns[key[0]].type == .integer.optional && columns[key[0]].isOfRowIDType
+        && options.isDisjoint(with: [.withoutRowID, .view]) ? key[0] : nil
+    let storages = declaration.storages
     fitting = TableFitting(
       name, columns, options, countsRows: rowIDColumn != nil,
       DeclarationProblem(problem) { [names = columns.map(\.name)] in
@@ -109,19 +97,16 @@ package final class TableCore: Sendable {
     state.insert(.untried)
     if fitting.isUnlikeDeclared.load(ordering: .relaxed) { state.insert(.unlikeDeclared) }
     if options.contains(.view) { state.insert(.view) }
-    if let rowIDColumn, !builder.properties[rowIDColumn].isWritable { state.insert(.constantKey) }
+    if let rowIDColumn, !layout.properties[rowIDColumn].isWritable { state.insert(.constantKey) }
     self.state = Atomic(state.rawValue)
 
-    sql = RecordSQL(
-      table: SQLFragment(text: name.quotedIdentifier, of: fitting, fitting.number),
-      columns: columns)
+    let table = SQLFragment(text: name.quotedIdentifier, of: fitting, fitting.number)
+    sql = RecordSQL(table: table, columns: columns)
     alias = QueryAlias(name)
     let prefix = alias.prefix
     qualifiedColumns = SQLFragment(
       text: columns.map { prefix + $0.name.quotedIdentifier }.joined(separator: ", "))
-    tables = QueryTables(
-      SQLFragment(text: name.quotedIdentifier, of: fitting, fitting.number), [alias],
-      ownColumns: qualifiedColumns)
+    tables = QueryTables(table, [alias], ownColumns: qualifiedColumns)
     identity = Positions(columns.indices.map { Int32(truncatingIfNeeded: $0) })
     find = RecordStatement(sql.find)
     select = RecordStatement(sql.select)
@@ -131,8 +116,7 @@ package final class TableCore: Sendable {
     delete = RecordStatement(sql.delete)
   }
 
-  /// A statement that not every table needs, made at its first use. Its text has
-  /// to be the same for all engines.
+  /// A statement that is made at its first use. Its text has to be the same for all engines.
   func statement(
     _ key: StatementKey, _ make: () throws -> SQLFragment
   ) rethrows -> RecordStatement {
@@ -144,17 +128,14 @@ package final class TableCore: Sendable {
     }
   }
 
-  /// Whether the row id or a version may not fit its property, which shows only once the row is
-  /// written.
+  /// Whether the row id or a version may not fit its property, which shows only once the row is written.
   var mayNotTakeIntegers: Bool {
     let columns = [rowIDColumn, sql.version].compactMap { $0 }
-    return columns.contains { self.columns[$0].code != nil || layout.size(of: $0) < 8 }
+    return columns.contains { self.columns[$0].code != nil || layout.properties[$0].size < 8 }
   }
 
-  /// The columns of the primary key in order.
   var primaryKey: [ColumnDefinition] { columns.filter(\.isPrimaryKey) }
 
-  /// Throws where the declaration is wrong.
   @inlinable @inline(__always)
   func check() throws {
     if isInState([.wrong, .untried]) { try checkDeclaration() }
@@ -192,30 +173,30 @@ package final class TableCore: Sendable {
   /// Adds the column, if there is one, to an error of writing a record.
   package func describe(
     _ error: any Error, writing record: UnsafeRawPointer, _ db: Database, sql text: String
+  ) -> any Error { describe(error, sql: text, index: { $0 }, key: key(of: record, db)) }
+
+  /// Adds the column and the key, if there are any, to an error of reading a row.
+  @usableFromInline
+  func describe(_ error: any Error, reading row: RecordRow, sql text: String) -> any Error {
+    describe(
+      error, sql: text, index: { Int(row.positions[$0]) },
+      key: sql.key.compactMap {
+        try? DatabaseValue(
+          column: ColumnReader(
+            statement: row.statement, index: row.positions[$0], format: row.format))
+      })
+  }
+
+  private func describe(
+    _ error: any Error, sql text: String, index: (Int) -> Int,
+    key: @autoclosure () -> [DatabaseValue]
   ) -> any Error {
     guard let failure = error as? ColumnFailure else { return error }
     guard let error = failure.error as? ConversionError else { return failure.error }
     let column = columns[failure.column].name
     return RecordError.conversion(
-      table: name, column: column, key: key(of: record, db),
-      error: ConversionError(error, column: column, index: failure.column, sql: text))
-  }
-
-  /// Adds the column and the key, if there are any, to an error of reading a row.
-  @usableFromInline
-  func describe(_ error: any Error, reading row: RecordRow, sql text: String) -> any Error {
-    guard let failure = error as? ColumnFailure else { return error }
-    guard let error = failure.error as? ConversionError else { return failure.error }
-    let column = columns[failure.column].name
-    let key = sql.key.compactMap {
-      try? DatabaseValue(
-        column: ColumnReader(
-          statement: row.statement, index: row.positions[$0], format: row.format))
-    }
-    return RecordError.conversion(
-      table: name, column: column, key: key,
-      error: ConversionError(
-        error, column: column, index: Int(row.positions[failure.column]), sql: text))
+      table: name, column: column, key: key(),
+      error: ConversionError(error, column: column, index: index(failure.column), sql: text))
   }
 }
 
@@ -224,9 +205,7 @@ struct StatementKey: Hashable {
   /// The name of the statement's engine; nil for SQLite.
   var engine: String?
   var rows = 1
-  /// The way to handle rows that violate a constraint; nil for an error.
   var policy: String?
-  /// Whether the statement updates a row that exists already.
   var isUpsert = false
   /// The column that is left out, on engines other than SQLite.
   var leftOut: Int?

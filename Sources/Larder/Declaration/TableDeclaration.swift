@@ -1,22 +1,9 @@
-/// The constraints, indexes and options of a table.
+/// The declaration of a table: its constraints, including indexes, its options, and its columns, which are
+/// added one after the other.
 @usableFromInline
-struct TableDeclaration {
-  /// The constraints, including the indexes.
+final class TableDeclaration {
   let constraints: [TableConstraintDefinition]
   let options: TableOptions
-
-  @usableFromInline
-  init<R>(
-    _ constraints: [TableConstraint<R>], _ indexes: [TableConstraint<R>], _ options: TableOptions
-  ) {
-    self.constraints = (constraints + indexes).map(\.definition)
-    self.options = options
-  }
-}
-
-/// Gathers the columns of a table, one after the other.
-@usableFromInline
-final class TableBuilder {
   private(set) var columns: [ColumnDefinition] = []
   private(set) var properties: [PropertyAccess] = []
   private(set) var readers: [PropertyReader] = []
@@ -24,18 +11,22 @@ final class TableBuilder {
   private(set) var storages: [UInt] = []
   private let record: Any.Type
   private let notStored: [CoveredProperty]
-  /// The name of the records' type.
   var recordType: String { "\(record)" }
 
   /// - Parameter notStored: properties that are deliberately in no column.
   @usableFromInline
-  init<R>(_ type: R.Type, notStored: [PartialKeyPath<R> & Sendable]) {
+  init<R>(
+    of type: R.Type, _ constraints: [TableConstraint<R>], _ indexes: [TableConstraint<R>],
+    _ options: TableOptions, notStored: [PartialKeyPath<R> & Sendable]
+  ) {
     record = type
+    self.constraints = (constraints + indexes).map(\.definition)
+    self.options = options
     self.notStored = notStored.map { keyPath in
       func property<V>(_ type: V.Type) -> CoveredProperty {
         CoveredProperty(
           place: MemoryLayout<R>.offset(of: keyPath), type: type, size: MemoryLayout<V>.size,
-          alignment: MemoryLayout<V>.alignment, column: nil)
+          column: nil)
       }
       return _openExistential(Swift.type(of: keyPath).valueType, do: property)
     }
@@ -49,15 +40,14 @@ final class TableBuilder {
     storages.append(UInt(bitPattern: ObjectIdentifier(column.storage)))
   }
 
-  /// The first problem of the declaration, if it has one.
-  func problem(table name: String, _ declaration: TableDeclaration) -> String? {
+  func problem(table name: String) -> String? {
     Self.problem(ofNames: name, columns) ?? repeatedProblem ?? orderProblem ?? versionProblem
-      ?? Self.keyProblem(columns, declaration.options) ?? viewProblem(declaration)
-      ?? unwrittenKeyProblem(declaration.options) ?? uncoveredProblem
+      ?? Self.keyProblem(columns, options) ?? viewProblem ?? unwrittenKeyProblem
+      ?? uncoveredProblem
   }
 
   /// The problem of a key that is never written: it is another one in the database than in the record.
-  private func unwrittenKeyProblem(_ options: TableOptions) -> String? {
+  private var unwrittenKeyProblem: String? {
     guard !options.contains(.view),
       let column = columns.first(where: { $0.isPrimaryKey && !$0.isWritten })
     else { return nil }
@@ -76,32 +66,21 @@ final class TableBuilder {
     var properties = StoredProperties(
       zip(columns, self.properties).map { column, property in
         CoveredProperty(
-          place: property.place,
-          type: property.keyPath.map { type(of: $0).valueType } ?? Never.self,
-          size: property.size, alignment: property.alignment, column: column.name)
+          place: property.place, type: property.valueType, size: property.size, column: column.name)
       } + notStored)
     let names = properties.uncovered(in: record)
     guard let first = names.first else { return nil }
-    let all = names.map { "“\($0)”" }.joined(separator: ", ")
-    let subject =
-      names.count == 1
-      ? "the property \(all) of \(recordType) has no column, and would be lost"
-      : "the properties \(all) of \(recordType) have no columns, and would be lost"
+    let (isOne, all) = (names.count == 1, names.quotedList)
     return """
-      \(subject): give \(names.count == 1 ? "it a column" : "them columns") or, if that is intended, name \
-      \(names.count == 1 ? "it" : "them") in notStored: [\\.\(first)\(names.count == 1 ? "" : ", …")] of \
-      Table, or mark \(names.count == 1 ? "it" : "them") @NotStored
+      the \(isOne ? "property" : "properties") \(all) of \(recordType) \
+      \(isOne ? "has no column" : "have no columns"), and would be lost: \
+      give \(isOne ? "it a column" : "them columns") or, if that is intended, name \
+      \(isOne ? "it" : "them") in notStored: [\\.\(first)\(isOne ? "" : ", …")] of \
+      Table, or mark \(isOne ? "it" : "them") @NotStored
       """
   }
 
-  /// The first problem of a table that is declared without a record.
-  static func problem(
-    table name: String, _ columns: [ColumnDefinition], _ options: TableOptions
-  ) -> String? {
-    problem(ofNames: name, columns) ?? keyProblem(columns, options)
-  }
-
-  private static func problem(ofNames name: String, _ columns: [ColumnDefinition]) -> String? {
+  static func problem(ofNames name: String, _ columns: [ColumnDefinition]) -> String? {
     if name.isEmpty || name.utf8.contains(0) { return "its name is empty or holds a NUL" }
     if columns.isEmpty { return "it has no columns" }
     var names: Set<[UInt8]> = []
@@ -130,10 +109,10 @@ final class TableBuilder {
     return nil
   }
 
-  private func viewProblem(_ declaration: TableDeclaration) -> String? {
-    guard declaration.options.contains(.view) else { return nil }
+  private var viewProblem: String? {
+    guard options.contains(.view) else { return nil }
     let hasIndex = columns.contains { $0.isIndexed || $0.isUnique || $0.isAutoincrement }
-    return hasIndex || !declaration.constraints.isEmpty
+    return hasIndex || !constraints.isEmpty
       ? "a view can't have indexes or constraints" : nil
   }
 
@@ -160,7 +139,7 @@ final class TableBuilder {
     return nil
   }
 
-  private static func keyProblem(
+  static func keyProblem(
     _ columns: [ColumnDefinition], _ options: TableOptions
   ) -> String? {
     let key = columns.filter(\.isPrimaryKey)

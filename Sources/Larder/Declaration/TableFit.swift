@@ -4,41 +4,34 @@ import LarderSQLite
 ///
 /// Only differences that would lose or change a value are problems; `differences` reports all others.
 final class TableFit: Sendable {
-  /// Whether the key that SQLite should choose isn't the row id, so that a record keeps its own.
-  let keepsKey: Bool
-  /// The positions of the key's columns in which NULL would be stored for a record without them.
-  let neededKeys: [Int]
-  /// Whether SQLite's RETURNING gives some columns another type than they have; see
-  /// ``TableCore/misreturns(_:for:)``.
-  let misreturns: Bool
-  /// The columns that convert texts to numbers, or round them. Their values are
-  /// checked before they are written.
-  let converting: [ConvertingColumn]
-  private let problems: [Problem]
+  struct Findings {
+    /// The problems, each with the use of the table that has it; empty for every use.
+    var problems: [(use: TableUse, text: String)] = []
+    /// Whether the key that SQLite should choose isn't the row id, so that a record keeps its own.
+    var keepsKey = false
+    /// The positions of the key's columns in which NULL would be stored for a record without them.
+    var neededKeys: [Int] = []
+    /// The columns that convert texts to numbers, or round them. Their values are checked when written.
+    var converting: [ConvertingColumn] = []
 
-  private struct Problem {
-    /// The use of the table that has the problem; empty for every use.
-    let use: TableUse
-    let text: String
+    var isEmpty: Bool { problems.isEmpty && converting.isEmpty && !keepsKey && neededKeys.isEmpty }
   }
+
+  let findings: Findings
+  /// Whether RETURNING gives some columns another type; see ``TableCore/misreturns(_:for:)``.
+  let misreturns: Bool
 
   /// The first problem that rules out this use of the table; nil if there is none.
   func problem(for use: TableUse) -> String? {
-    problems.first { use.isSuperset(of: $0.use) }?.text
+    findings.problems.first { use.isSuperset(of: $0.use) }?.text
   }
 
   init(_ declared: TableFitting, _ table: FoundTable, _ schema: SchemaReader) throws {
-    var comparison = FitComparison(declared: declared, table: table, schema: schema)
+    var comparison = FitComparison(declared, table, schema)
     try comparison.run()
-    // A module decides what its tables store and by what they find rows, so that
-    // a virtual table has no problems.
-    let isKnown =
-      try comparison.problems.isEmpty && comparison.converting.isEmpty && !comparison.keepsKey
-      && comparison.neededKeys.isEmpty || !schema.isVirtual(table)
-    problems = isKnown ? comparison.problems.map { Problem(use: $0.use, text: $0.text) } : []
-    keepsKey = isKnown && comparison.keepsKey
-    neededKeys = isKnown ? comparison.neededKeys : []
-    converting = isKnown ? comparison.converting : []
+    // A module decides what its tables store and how they find rows, so a virtual table has no problems.
+    let isKnown = try comparison.findings.isEmpty || !schema.isVirtual(table)
+    findings = isKnown ? comparison.findings : Findings()
     misreturns = !table.isView && (!table.hasRowID || table.affinity(of: 0) == .real)
   }
 }
@@ -47,22 +40,18 @@ private struct FitComparison {
   let declared: TableFitting
   let table: FoundTable
   let schema: SchemaReader
-  var problems: [(use: TableUse, text: String)] = []
-  var keepsKey = false
-  var neededKeys: [Int] = []
-  var converting: [ConvertingColumn] = []
-
+  var findings = TableFit.Findings()
   /// The position of each declared column in the found table; nil if it isn't there.
-  private var places: [Int?] = []
+  private let places: [Int?]
 
-  init(declared: TableFitting, table: FoundTable, schema: SchemaReader) {
+  init(_ declared: TableFitting, _ table: FoundTable, _ schema: SchemaReader) {
     self.declared = declared
     self.table = table
     self.schema = schema
+    places = declared.foldedNames.map(table.index(ofFolded:))
   }
 
   mutating func run() throws {
-    places = declared.foldedNames.map(table.index(ofFolded:))
     for column in declared.columns.indices { compare(column) }
     if table.isView { return compareView() }
     compareUnwritten()
@@ -70,7 +59,7 @@ private struct FitComparison {
   }
 
   private mutating func add(_ text: String, for use: TableUse = []) {
-    problems.append((use, text))
+    findings.problems.append((use, text))
   }
 
   // MARK: Columns
@@ -83,8 +72,7 @@ private struct FitComparison {
       }
       return
     }
-    let kind =
-      column.type.kind == .date ? schema.dateFormat.columnType.kind : column.type.kind
+    let kind = column.type.kind == .date ? schema.dateFormat.columnType.kind : column.type.kind
     let affinity = table.affinity(of: found)
     if let change = column.change(by: affinity, of: kind) {
       add("“\(column.name)” is \(table.columns[found].type) in the database, \(change)")
@@ -94,7 +82,7 @@ private struct FitComparison {
     {
       var conversion: TextConversion = kind == .decimal ? .ofDecimals : []
       if affinity == .real { conversion.insert(.toReal) }
-      converting.append(ConvertingColumn(index: index, conversion: conversion))
+      findings.converting.append(ConvertingColumn(index: index, conversion: conversion))
     }
     compareGenerated(column, table.columns[found])
   }
@@ -130,7 +118,7 @@ private struct FitComparison {
     }
     let open = isOpen.indices.filter { isOpen[$0] }
     guard let first = open.first else { return }
-    let names = open.map { "“\(table.columns[$0].name)”" }.joined(separator: ", ")
+    let names = open.map { table.columns[$0].name }.quotedList
     let isOne = open.count == 1
     let isKnown = places.contains(first)
     add(
@@ -161,12 +149,11 @@ private struct FitComparison {
     let key = declared.key.map { declared.columns[$0] }
     let places = declared.key.map { self.places[$0] }
     let isRowID =
-      key.count == 1
-      && (places[0].map { $0 == table.rowIDColumn } ?? table.isRowID(key[0].name))
+      key.count == 1 && (places[0].map { $0 == table.rowIDColumn } ?? table.isRowID(key[0].name))
     if key.isEmpty || isRowID { return }
-    keepsKey = declared.countsRows
-    neededKeys = declared.key.filter(isNeeded)
-    let names = key.map { "“\($0.name)”" }.joined(separator: ", ")
+    findings.keepsKey = declared.countsRows
+    findings.neededKeys = declared.key.filter(isNeeded)
+    let names = key.map(\.name).quotedList
     let columns = places.compactMap(\.self)
     guard columns.count == key.count else { return }
     let uniqueKeys = try schema.uniqueKeys(of: table)

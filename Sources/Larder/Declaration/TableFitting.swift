@@ -1,14 +1,12 @@
 import LarderSQLite
 import Synchronization
 
-/// A declaration as statements refer to it. It is compared with the table of each connection that uses it:
-/// once, and again after the schema has changed.
+/// A declaration as statements refer to it, compared with each connection's table once per schema.
 final class TableFitting: ExpectedTable {
   /// The number by which statements identify the declaration.
   let number = TableNumber.next()
   let name: String
   let columns: [ColumnDefinition]
-  /// The names of the columns, case-folded.
   let foldedNames: [[UInt8]]
   /// The positions of the key's columns.
   let key: [Int]
@@ -44,52 +42,40 @@ final class TableFitting: ExpectedTable {
     if let problem { throw RecordError.declaration(table: name, problem: problem) }
   }
 
-  /// The fit with the connection's table; nil if there is no such table, or on
-  /// another engine, whose types are its own.
+  /// The fit with the connection's table; nil if there is none, or on another engine, whose types differ.
   private func fit(_ schema: SchemaReader) throws -> TableFit? {
     guard schema.isSQLite else { return nil }
     if let known = schema[finding: number] as? TableFit { return known }
     guard let table = try schema.table(name) else { return nil }
     let fit = try TableFit(self, table, schema)
     schema[finding: number] = fit
-    if fit.keepsKey || fit.misreturns && !isWithoutRowID || !fit.converting.isEmpty
-      || !fit.neededKeys.isEmpty
-    {
-      isUnlikeDeclared.store(true, ordering: .relaxed)
-    }
+    let found = fit.findings
+    let isUnlike =
+      found.keepsKey || fit.misreturns && !isWithoutRowID || !found.converting.isEmpty
+      || !found.neededKeys.isEmpty
+    if isUnlike { isUnlikeDeclared.store(true, ordering: .relaxed) }
     return fit
   }
 
-  /// Whether records keep their own keys, on a connection whose table has been looked at.
   @inline(__always)
-  func keepsKey(_ db: Database) -> Bool {
-    isUnlikeDeclared.load(ordering: .relaxed) && known(db)?.keepsKey == true
-  }
+  func keepsKey(_ db: Database) -> Bool { known(db)?.findings.keepsKey == true }
 
-  /// The positions of the key's columns in which NULL would be stored for a record without them, on
-  /// a connection whose table has been looked at.
-  func neededKeys(_ db: Database) -> [Int] { known(db)?.neededKeys ?? [] }
+  func neededKeys(_ db: Database) -> [Int] { known(db)?.findings.neededKeys ?? [] }
 
-  /// Whether RETURNING is unreliable, on a connection whose table has been looked at.
-  func misreturns(_ db: Database) -> Bool {
-    isWithoutRowID || isUnlikeDeclared.load(ordering: .relaxed) && known(db)?.misreturns == true
-  }
+  func misreturns(_ db: Database) -> Bool { isWithoutRowID || known(db)?.misreturns == true }
 
-  /// The columns that convert values, on a connection whose table has been looked at.
-  func converting(_ db: Database) -> [ConvertingColumn] {
-    isUnlikeDeclared.load(ordering: .relaxed) ? known(db)?.converting ?? [] : []
-  }
+  func converting(_ db: Database) -> [ConvertingColumn] { known(db)?.findings.converting ?? [] }
 
+  /// The fit on a connection whose table has been looked at; nil if all fits are as declared.
   private func known(_ db: Database) -> TableFit? {
-    db.schemaReader[finding: number] as? TableFit
+    isUnlikeDeclared.load(ordering: .relaxed) ? db.schemaReader[finding: number] as? TableFit : nil
   }
 }
 
 extension TableCore: ExpectedTable {
   @usableFromInline package var number: Int { tableNumber }
 
-  /// Checks the fit for the table's own statements, and notes in the state, which their operations check,
-  /// whether it is unlike declared.
+  /// Checks the fit for the table's own statements, and notes in the state whether it is unlike declared.
   @usableFromInline
   package func check(for use: TableUse, _ schema: SchemaReader) throws {
     defer {
@@ -100,16 +86,11 @@ extension TableCore: ExpectedTable {
     try fitting.check(for: use, schema)
   }
 
-  /// The table under a name in a query.
   func reference(as alias: String) -> SQLFragment {
-    let quoted = name.quotedIdentifier
-    let text = alias.isSame(as: name) ? quoted : "\(quoted) AS \(alias.quotedIdentifier)"
-    return SQLFragment(text: text, of: fitting, fitting.number)
+    SQLFragment(text: QueryAlias.definition(of: name, as: alias), of: fitting, fitting.number)
   }
 
   /// Throws if a record can't be written to the table that the database has.
-  ///
-  /// - Parameter written: the positions of the columns that are written.
   func checkFits(
     _ record: UnsafeRawPointer, _ written: [Int], for use: TableUse, _ db: Database
   ) throws {
@@ -118,7 +99,8 @@ extension TableCore: ExpectedTable {
       for column in fitting.neededKeys(db) { try checkKey(column, of: record, db) }
     }
     for column in fitting.converting(db) where written.contains(column.index) {
-      try checkConverting(column, record, db)
+      let value = try layout.value(of: column.index, in: record, db.dateFormat)
+      if column.changes(value) { throw problem(of: column, key: key(of: record, db)) }
     }
   }
 

@@ -21,18 +21,13 @@ extension Database {
   /// `Codable` values inside a row from text that holds JSON.
   ///
   /// Throws ``ConversionError`` with column, row and statement if a value doesn't fit, such as NULL for a
-  /// type that isn't Optional. Throws ``DatabaseError`` for a key without a column, even if it is Optional;
-  /// the error lists the columns.
+  /// type that isn't Optional; ``DatabaseError`` with the columns for a key without one, even if Optional.
   public func fetch<T: Decodable>(
     _ type: T.Type, _ sql: SQL, _ arguments: (any DatabaseValueConvertible)?...
-  ) throws -> [T] {
-    try fetch(type, sql, arguments: Arguments(arguments))
-  }
+  ) throws -> [T] { try fetch(type, sql, arguments: Arguments(arguments)) }
 
   /// The same with arguments from an array or, by name, from a dictionary.
-  public func fetch<T: Decodable>(
-    _ type: T.Type, _ sql: SQL, arguments: Arguments
-  ) throws -> [T] {
+  public func fetch<T: Decodable>(_ type: T.Type, _ sql: SQL, arguments: Arguments) throws -> [T] {
     var number = 0
     return try executeQuery(sql, arguments: arguments).map { row in
       defer { number += 1 }

@@ -8,7 +8,6 @@ struct DecodedRow {
   let number: Int
   let sql: String
 
-  /// The whole row as a value.
   func decode<T: Decodable>(_ type: T.Type) throws -> T {
     if let value = try stored(type, at: 0) { return value }
     do {
@@ -18,7 +17,6 @@ struct DecodedRow {
     }
   }
 
-  /// A column as a value.
   func decode<T: Decodable>(_ type: T.Type, at index: Int, _ path: [any CodingKey]) throws -> T {
     if let value = try stored(type, at: index) { return value }
     do {
@@ -31,8 +29,7 @@ struct DecodedRow {
     }
   }
 
-  /// The value of a column whose type is ``DatabaseValueConvertible``; nil for other types. One such type
-  /// is `Date`, whose own decoding would expect another form.
+  /// The value of a ``DatabaseValueConvertible`` type, such as `Date`, whose own decoding differs; else nil.
   private func stored<T>(_ type: T.Type, at index: Int) throws -> T? {
     guard let type = type as? any DatabaseValueConvertible.Type else { return nil }
     let value = try attempt(at: index) { try type.init(column: $0) }
@@ -43,8 +40,7 @@ struct DecodedRow {
   private func decodeJSON<T: Decodable>(_ type: T.Type, at index: Int) throws -> T {
     try attempt(at: index) { column in
       guard column.storageClass == .text else {
-        throw ConversionError(
-          column.isNull ? .null : .storageClass(column.storageClass), type)
+        throw ConversionError(column.isNull ? .null : .storageClass(column.storageClass), type)
       }
       let text = try column.text()
       return try JSONText.value(type, of: text)
@@ -66,6 +62,5 @@ struct DecodedRow {
     return error
   }
 
-  /// The error for something that a row can't be decoded as.
   func refusal(_ message: String) -> DatabaseError { DatabaseError(.misuse, message, sql: sql) }
 }

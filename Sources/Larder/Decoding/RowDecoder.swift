@@ -17,8 +17,7 @@ struct RowDecoder: Decoder {
   func singleValueContainer() -> any SingleValueDecodingContainer { self }
 }
 
-/// A type that asks for a single value gets the first column. An Optional of a type with several values
-/// also asks for a single one.
+/// A type that asks for a single value, as an Optional of any type does, gets the first column.
 extension RowDecoder: SingleValueDecodingContainer {
   func decodeNil() -> Bool {
     row.row.columnNames.indices.allSatisfy { (try? row.row.isNull(at: $0)) ?? false }
@@ -42,8 +41,7 @@ private struct RowContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     try row.decode(type, at: row.row.columnIndex(named: key.stringValue), [key])
   }
 
-  /// Throws for a missing column, for which Codable would return nil: a name that is misspelled in the
-  /// query must not look like NULL.
+  /// Throws for a missing column, for which Codable would return nil: a misspelled name isn't a NULL.
   func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
     try value(key)
   }

@@ -39,10 +39,8 @@ extension Record {
   /// // WHERE "city_text"."city_text" MATCH ? ORDER BY "city_text"."rank"
   /// ```
   ///
-  /// It is a query like any other. Its closures' first parameter also has ``FullTextFields/rank``,
-  /// ``FullTextFields/snippet(_:mark:_:ellipsis:tokens:)`` and ``FullTextFields/highlight(_:mark:_:)``. The
-  /// query can be joined, counted, limited and paged. To update or delete the rows that it finds, see
-  /// ``RecordFields/matching(_:_:)``.
+  /// It is a query like any other, whose closures' first parameter also has ``FullTextFields/rank`` and
+  /// marked texts. To update or delete the rows that it finds, see ``RecordFields/matching(_:_:)``.
   public static func matching(
     _ index: FullTextIndex<Self>, _ pattern: FullTextPattern
   ) -> Query<FullTextMatch<Self>> {
@@ -93,9 +91,7 @@ public struct FullTextFields<R: Record>: Sendable {
   /// How well the row matches: the lower, the better. The rank is
   /// [bm25](https://www.sqlite.org/fts5.html#the_bm25_function) with the index's
   /// weights. It is negative, and depends on all rows.
-  public var rank: SQLExpression<Double> {
-    SQLExpression(search?.rank(alias) ?? .noSearch)
-  }
+  public var rank: SQLExpression<Double> { SQLExpression(search?.rank(alias) ?? .noSearch) }
 
   /// The rank with other weights, one for each column of the index.
   public func rank(weights: [Double]) -> SQLExpression<Double> {

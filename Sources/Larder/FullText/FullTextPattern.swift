@@ -60,9 +60,8 @@ public struct FullTextPattern: Hashable, Sendable {
     FullTextPattern(.near(phrases, max(0, distance)))
   }
 
-  /// A pattern in FTS5's own [syntax](https://www.sqlite.org/fts5.html#full_text_query_syntax).
-  /// A syntax error or a NUL throws ``LarderSQLite/DatabaseError`` when it is run. This isn't
-  /// for text that users type.
+  /// A pattern in FTS5's own [syntax](https://www.sqlite.org/fts5.html#full_text_query_syntax), not for
+  /// users' text: a syntax error or a NUL throws ``LarderSQLite/DatabaseError`` when it is run.
   public init(raw text: String) { self.init(.raw(text)) }
 
   /// This pattern in some columns of the index only.
@@ -70,8 +69,7 @@ public struct FullTextPattern: Hashable, Sendable {
     FullTextPattern(.columns(columnNames(repeat each columns), node))
   }
 
-  // Methods rather than operators: with these, the compiler would take seconds
-  // over a condition that is wrong.
+  // Methods, not operators: with these, the compiler would take seconds over a condition that is wrong.
 
   /// Rows that both patterns find.
   public func and(_ other: FullTextPattern) -> FullTextPattern {
@@ -83,8 +81,7 @@ public struct FullTextPattern: Hashable, Sendable {
     FullTextPattern(.or(node.alternatives + other.node.alternatives))
   }
 
-  /// The parts of a text between spaces and control characters, each once, since
-  /// searching for a word twice costs twice.
+  /// The words between spaces and control characters, each once: searching for one twice costs twice.
   private static func words(_ text: String) -> [String] {
     var seen: Set<[UInt8]> = []
     return text.unicodeScalars.split { $0.properties.isWhitespace || $0.value < 0x20 }
@@ -93,79 +90,63 @@ public struct FullTextPattern: Hashable, Sendable {
 }
 
 extension FullTextPattern.Node {
-  /// The texts in the pattern, from which terms are made.
-  var texts: [String] {
+  /// The patterns that stand in parentheses inside of this one.
+  private var parts: [Self] {
     switch self {
-    case .words(let words, _, _): words
-    case .phrase(let text, _), .raw(let text): [text]
-    case .near(let texts, _): texts
-    case .columns(_, let node): node.texts
-    case .and(let nodes), .or(let nodes): nodes.flatMap(\.texts)
-    case .tooDeep: []
+    case .words, .phrase, .near, .raw, .tooDeep: []
+    case .columns(_, let node): [node]
+    case .and(let nodes), .or(let nodes): nodes
     }
   }
 
-  /// The columns that the pattern names.
-  var columns: [String] {
+  /// The texts in the pattern, from which terms are made.
+  var texts: [String] {
     switch self {
-    case .words, .phrase, .near, .raw, .tooDeep: []
-    case .columns(let names, let node): names + node.columns
-    case .and(let nodes), .or(let nodes): nodes.flatMap(\.columns)
+    case .words(let texts, _, _), .near(let texts, _): texts
+    case .phrase(let text, _), .raw(let text): [text]
+    default: parts.flatMap(\.texts)
     }
+  }
+
+  var columns: [String] {
+    let inner = parts.flatMap(\.columns)
+    return if case .columns(let names, _) = self { names + inner } else { inner }
   }
 
   /// Whether a part in FTS5's syntax has a NUL, which FTS5 takes for the end.
   var hasRawNUL: Bool {
-    switch self {
-    case .raw(let text): text.utf8.contains(0)
-    case .words, .phrase, .near, .tooDeep: false
-    case .columns(_, let node): node.hasRawNUL
-    case .and(let nodes), .or(let nodes): nodes.contains(where: \.hasRawNUL)
-    }
+    if case .raw(let text) = self { return text.utf8.contains(0) }
+    return parts.contains(where: \.hasRawNUL)
   }
 
-  /// The depth of nested parentheses.
   var depth: Int {
-    switch self {
-    case .words, .phrase, .near, .raw: 0
-    case .tooDeep: FullTextPattern.deepest + 1
-    case .columns(_, let node): 1 + node.depth
-    case .and(let nodes), .or(let nodes): 1 + (nodes.map(\.depth).max() ?? 0)
-    }
+    if self == .tooDeep { return FullTextPattern.deepest + 1 }
+    return parts.map { $0.depth + 1 }.max() ?? 0
   }
 
-  fileprivate var conjuncts: [Self] {
-    if case .and(let nodes) = self { nodes } else { [self] }
-  }
+  fileprivate var conjuncts: [Self] { if case .and(let nodes) = self { nodes } else { [self] } }
 
-  fileprivate var alternatives: [Self] {
-    if case .or(let nodes) = self { nodes } else { [self] }
-  }
+  fileprivate var alternatives: [Self] { if case .or(let nodes) = self { nodes } else { [self] } }
 
   /// The pattern in FTS5's syntax, in which a text in quotes means only its terms.
   var expression: String {
     switch self {
+    case .words([], _, _), .near([], _), .tooDeep: Self.phrase("")
+    // Words side by side, not joined by AND: then one without a term is ignored.
     case .words(let words, let isAny, let isPrefix):
-      // Words side by side, not joined by AND: then one without a term is ignored.
-      words.isEmpty
-        ? Self.phrase("")
-        : words.map { Self.phrase($0, isPrefix) }.joined(separator: isAny ? " OR " : " ")
+      words.map { Self.phrase($0, isPrefix) }.joined(separator: isAny ? " OR " : " ")
     case .phrase(let text, let isPrefix): Self.phrase(text, isPrefix)
     case .near(let phrases, let distance):
-      phrases.isEmpty
-        ? Self.phrase("")
-        : "NEAR(\(phrases.map { Self.phrase($0) }.joined(separator: " ")), \(distance))"
+      "NEAR(\(phrases.map { Self.phrase($0) }.joined(separator: " ")), \(distance))"
     case .columns(let names, let node):
-      "{\(names.map { $0.quoted(by: UInt8(ascii: "\"")) }.joined(separator: " "))} : "
-        + "(\(node.expression))"
+      "{\(names.map(\.quotedIdentifier).joined(separator: " "))} : (\(node.expression))"
     case .and(let nodes): nodes.map { "(\($0.expression))" }.joined(separator: " AND ")
     case .or(let nodes): nodes.map { "(\($0.expression))" }.joined(separator: " OR ")
-    case .tooDeep: Self.phrase("")
     case .raw(let text): text
     }
   }
 
   private static func phrase(_ text: String, _ isPrefix: Bool = false) -> String {
-    text.replacing("\0", with: " ").quoted(by: UInt8(ascii: "\"")) + (isPrefix ? "*" : "")
+    text.replacing("\0", with: " ").quotedIdentifier + (isPrefix ? "*" : "")
   }
 }

@@ -1,8 +1,7 @@
 import LarderSQLite
 
-// Selections of found records with expressions beside each. (The compiler of
-// Swift 6.3 can't take apart a pack of expressions behind a record. Nor can a
-// selection be a pack of either, beside the selections of expressions.)
+// Selections of found records with expressions beside each. (The compiler of Swift 6.3 can't take apart a
+// pack of expressions behind a record, nor choose between a pack of either and one of expressions.)
 
 extension Query {
   /// The records that are found, with an expression beside each.
@@ -21,9 +20,7 @@ extension Query {
   }
 
   /// The records that are found, with two expressions beside each.
-  public func select<
-    R: Record, A: DatabaseValueConvertible, B: DatabaseValueConvertible
-  >(
+  public func select<R: Record, A: DatabaseValueConvertible, B: DatabaseValueConvertible>(
     _ parts: (FullTextFields<R>) -> (FullTextFields<R>, SQLExpression<A>, SQLExpression<B>)
   ) -> Selection<(R, A, B)> where From == FullTextMatch<R> {
     var columns = RecordAndValues<R>(select.tables)
@@ -34,8 +31,7 @@ extension Query {
 
   /// The records that are found, with three expressions beside each.
   public func select<
-    R: Record, A: DatabaseValueConvertible, B: DatabaseValueConvertible,
-    C: DatabaseValueConvertible
+    R: Record, A: DatabaseValueConvertible, B: DatabaseValueConvertible, C: DatabaseValueConvertible
   >(
     _ parts: (FullTextFields<R>) -> (
       FullTextFields<R>, SQLExpression<A>, SQLExpression<B>, SQLExpression<C>
@@ -70,7 +66,6 @@ private struct RecordAndValues<R: Record> {
     }
   }
 
-  /// Adds an expression, and returns its reader.
   mutating func add<Value: DatabaseValueConvertible>(
     _ expression: SQLExpression<Value>
   ) -> Reader<Value> {

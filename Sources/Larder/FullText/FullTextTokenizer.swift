@@ -28,7 +28,10 @@ public struct FullTextTokenizer: Hashable, Sendable, ExpressibleByStringLiteral 
   public static func unicode61(
     removingDiacritics: Bool = true, alsoLetters: String = ""
   ) -> FullTextTokenizer {
-    unicode61(removingDiacritics, alsoLetters, stems: false)
+    let words =
+      ["unicode61", "remove_diacritics", removingDiacritics ? "2" : "0"]
+      + (alsoLetters.isEmpty ? [] : ["tokenchars", alsoLetters])
+    return FullTextTokenizer(.unicode61(removesDiacritics: removingDiacritics, stems: false), words)
   }
 
   /// Terms are the stems of English words: `ferry` finds `ferries`. The rest is as with
@@ -36,17 +39,9 @@ public struct FullTextTokenizer: Hashable, Sendable, ExpressibleByStringLiteral 
   public static func porter(
     removingDiacritics: Bool = true, alsoLetters: String = ""
   ) -> FullTextTokenizer {
-    unicode61(removingDiacritics, alsoLetters, stems: true)
-  }
-
-  private static func unicode61(
-    _ removesDiacritics: Bool, _ letters: String, stems: Bool
-  ) -> FullTextTokenizer {
-    var words = (stems ? ["porter"] : []) + ["unicode61"]
-    words += ["remove_diacritics", removesDiacritics ? "2" : "0"]
-    if !letters.isEmpty { words += ["tokenchars", letters] }
+    let words = unicode61(removingDiacritics: removingDiacritics, alsoLetters: alsoLetters).words
     return FullTextTokenizer(
-      .unicode61(removesDiacritics: removesDiacritics, stems: stems), words)
+      .unicode61(removesDiacritics: removingDiacritics, stems: true), ["porter"] + words)
   }
 
   /// Terms are runs of ASCII letters, digits and all characters beyond ASCII.
@@ -72,8 +67,10 @@ public struct FullTextTokenizer: Hashable, Sendable, ExpressibleByStringLiteral 
 
   /// The value of FTS5's option `tokenize`.
   var option: String {
-    words.enumerated().map { $0 == 0 || $1.isPlainWord ? $1 : $1.quotedText }
-      .joined(separator: " ")
+    words.enumerated().map { index, word in
+      let isPlain = word.utf8.allSatisfy { $0.isSQLWord && $0 < 0x80 && $0 != UInt8(ascii: "$") }
+      return index == 0 || isPlain ? word : word.quotedText
+    }.joined(separator: " ")
   }
 
   /// Whether terms may have characters in common.
@@ -84,22 +81,8 @@ public struct FullTextTokenizer: Hashable, Sendable, ExpressibleByStringLiteral 
     }
   }
 
-  /// The tokenizer's problem; nil if it has none.
   var problem: String? {
     words.contains { $0.isEmpty || $0.utf8.contains(0) }
       ? "its tokenizer's name or an argument is empty or holds a NUL" : nil
   }
-}
-
-extension String {
-  fileprivate var isPlainWord: Bool {
-    utf8.allSatisfy { $0 == UInt8(ascii: "_") || Character(UnicodeScalar($0)).isASCIIWord }
-  }
-
-  /// The text in single quotes.
-  var quotedText: String { quoted(by: UInt8(ascii: "'")) }
-}
-
-extension Character {
-  fileprivate var isASCIIWord: Bool { isASCII && (isLetter || isNumber) }
 }

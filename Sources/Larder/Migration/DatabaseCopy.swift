@@ -1,9 +1,8 @@
 import FoundationEssentials
 import LarderSQLite
 
-/// A private database to try things on, such as a copy of another. Nothing leads out of it: databases that
-/// were attached when it was opened are replaced by copies, and no others can be attached. It is deleted with
-/// this object.
+/// A private database to try things on, deleted with this object. Nothing leads out: databases that were
+/// attached when it was opened are replaced by copies, and no others can be attached.
 final class DatabaseCopy {
   let db: Database
   private var folder: String?
@@ -49,11 +48,8 @@ final class DatabaseCopy {
 }
 
 extension Database {
-  /// A copy of the database in a temporary file: the committed state, or the state that this connection's
-  /// read transaction sees.
-  func temporaryCopy(
-    trace: (@Sendable (TraceEvent) -> Void)? = nil
-  ) throws -> DatabaseCopy {
+  /// A copy in a temporary file: of the committed state, or of what this connection's transaction sees.
+  func temporaryCopy(trace: (@Sendable (TraceEvent) -> Void)? = nil) throws -> DatabaseCopy {
     var configuration = configuration
     configuration.readOnly = false
     configuration.journalMode = nil
@@ -61,8 +57,7 @@ extension Database {
     configuration.trace = trace
     configuration.slowStatementThreshold = .zero
     let copy = try Database(path: "", configuration: configuration)
-    // The copy is made in one step: with several, it would start again after every write by another
-    // connection.
+    // In one step: with several, the copy would start again after every write by another connection.
     try backup(to: copy, pagesPerStep: 0)
     return try DatabaseCopy(copy)
   }

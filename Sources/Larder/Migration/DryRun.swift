@@ -1,21 +1,18 @@
 import LarderSQLite
 
-// Dry runs of migrations: on a copy of the database, or on another engine in a transaction that is rolled
-// back.
+// Dry runs of migrations: on a copy, or on another engine in a transaction that is rolled back.
 
 extension Migrator {
   /// Applies the pending migrations to a copy of the database, and reports what they did.
   ///
   /// ```swift
-  /// let report = try migrator.dryRun(queue)
-  /// print(report)
+  /// print(try migrator.dryRun(queue))
   /// ```
   ///
   /// The database itself stays unchanged. With a write-ahead log, others can write meanwhile; without one,
   /// they wait while it is copied. The copy is a temporary file that is deleted after the call. It is opened
-  /// like the original: ``LarderSQLite/Configuration/prepareDatabase`` is called for it too. Databases that
-  /// this attaches are copied as well. Others can't be attached to the copy, so a migration that attaches one
-  /// is reported as failing.
+  /// like the original, with ``LarderSQLite/Configuration/prepareDatabase``, and databases that this attaches
+  /// are copied as well. Others can't be attached: a migration that does so is reported as failing.
   ///
   /// Another engine than SQLite runs the migrations in one transaction, which is rolled back; their locks are
   /// held until then. Migrations that can't run in a transaction are listed, but not run.
@@ -48,13 +45,13 @@ extension Migrator {
       let pending = migrations[history.applied.count...]
       db.tracing({ recorder.add($0) }) {
         for migration in pending where failure == nil {
-          recorder.begin(migration.name, totalChanges: db.totalChanges)
-          defer { recorder.end(totalChanges: db.totalChanges) }
-          guard migration.isTransactional else { continue }
           do {
-            try db.inSavepoint { db in
-              try migration.up(db)
-              try db.engine?.endMigration(restoring: history.searchPath, inTransaction: true)
+            try recorder.record(migration, db) {
+              guard migration.isTransactional else { return }
+              try db.inSavepoint { db in
+                try migration.up(db)
+                try db.engine?.endMigration(restoring: history.searchPath, inTransaction: true)
+              }
             }
           } catch {
             failure = MigrationError.failed(migration: migration.name, error: error)
@@ -63,9 +60,7 @@ extension Migrator {
       }
       db.setRollbackOnly()
     }
-    return MigrationReport(
-      migrations: recorder.finished, error: failure, integrityProblems: [],
-      foreignKeyViolations: [])
+    return MigrationReport(migrations: recorder.finished, error: failure)
   }
 
   private func dryRun(
@@ -75,11 +70,7 @@ extension Migrator {
     _ = try pending(db)
     let observed = migrations.map { migration in
       var observed = migration
-      observed.up = { db in
-        recorder.begin(migration.name, totalChanges: db.totalChanges)
-        defer { recorder.end(totalChanges: db.totalChanges) }
-        try migration.up(db)
-      }
+      observed.up = { db in try recorder.record(migration, db) { try migration.up(db) } }
       return observed
     }
     var failure: (any Error)?
@@ -89,8 +80,7 @@ extension Migrator {
       failure = error
     }
     return MigrationReport(
-      migrations: recorder.finished, error: failure,
-      integrityProblems: try db.integrityProblems(),
+      migrations: recorder.finished, error: failure, integrityProblems: try db.integrityProblems(),
       foreignKeyViolations: try ForeignKeyCheck().newViolations(in: db))
   }
 }
@@ -125,9 +115,9 @@ public struct MigrationReport: Sendable {
   /// The reason why the last one failed, usually a ``MigrationError``; nil if none failed.
   public let error: (any Error)?
   /// The problems of the file afterwards, in SQLite's words; empty if there are none.
-  public let integrityProblems: [String]
+  public internal(set) var integrityProblems: [String] = []
   /// The rows that afterwards refer to missing rows, up to a hundred.
-  public let foreignKeyViolations: [ForeignKeyViolation]
+  public internal(set) var foreignKeyViolations: [ForeignKeyViolation] = []
 
   /// Whether all migrations ran and the database has no problems afterwards.
   public var isSuccess: Bool {
@@ -151,12 +141,9 @@ extension MigrationReport: CustomStringConvertible {
 }
 
 extension Database {
-  /// The problems that SQLite's [check](https://www.sqlite.org/pragma.html#pragma_integrity_check) of the
-  /// whole file finds, up to a hundred lines.
+  /// The problems that [a check](https://www.sqlite.org/pragma.html#pragma_integrity_check) finds, up to 100.
   func integrityProblems() throws -> [String] {
-    let lines = try executeQuery("PRAGMA integrity_check(100)").map {
-      try $0.get(at: 0, as: String.self)
-    }
+    let lines: [String] = try executeQuery("PRAGMA integrity_check(100)").map { try $0.get(at: 0) }
     return lines == ["ok"] ? [] : lines
   }
 }
@@ -169,45 +156,41 @@ private final class MigrationRecorder: Sendable {
     var finished: [MigrationReport.Migration] = []
     /// Whether a migration is running; statements around migrations aren't recorded.
     var isRunning = false
-    var start = ContinuousClock.now
-    var changesBefore = 0
     /// The index of each statement in the migration's list.
     var places: [String: Int] = [:]
   }
 
   var finished: [MigrationReport.Migration] { state.withLock { $0.finished } }
 
-  func begin(_ name: String, totalChanges: Int) {
+  /// Records a migration while a closure runs it.
+  func record(_ migration: Migration, _ db: Database, _ body: () throws -> Void) rethrows {
+    let (start, changes) = (ContinuousClock.now, db.totalChanges)
     state.withLock { state in
-      state.finished.append(MigrationReport.Migration(name: name))
+      state.finished.append(MigrationReport.Migration(name: migration.name))
       state.isRunning = true
-      state.start = .now
-      state.changesBefore = totalChanges
       state.places = [:]
     }
+    defer {
+      state.withLock { state in
+        state.isRunning = false
+        state.finished[state.finished.count - 1].changes = db.totalChanges - changes
+        state.finished[state.finished.count - 1].duration = .now - start
+      }
+    }
+    try body()
   }
 
   func add(_ event: TraceEvent) {
     state.withLock { state in
       guard state.isRunning, let last = state.finished.indices.last else { return }
       let sql = event.expandedSQL ?? event.sql
-      if let place = state.places[sql] {
-        state.finished[last].statements[place].count += 1
-        state.finished[last].statements[place].duration += event.duration
-      } else {
-        state.places[sql] = state.finished[last].statements.count
+      let place = state.places[sql] ?? state.finished[last].statements.count
+      if state.places.updateValue(place, forKey: sql) == nil {
         state.finished[last].statements.append(
-          MigrationReport.Statement(sql: sql, count: 1, duration: event.duration))
+          MigrationReport.Statement(sql: sql, count: 0, duration: .zero))
       }
-    }
-  }
-
-  func end(totalChanges: Int) {
-    state.withLock { state in
-      guard let last = state.finished.indices.last else { return }
-      state.isRunning = false
-      state.finished[last].changes = totalChanges - state.changesBefore
-      state.finished[last].duration = .now - state.start
+      state.finished[last].statements[place].count += 1
+      state.finished[last].statements[place].duration += event.duration
     }
   }
 

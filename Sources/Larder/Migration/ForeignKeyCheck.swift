@@ -34,15 +34,8 @@ extension ForeignKeyViolation: CustomStringConvertible {
 /// The foreign key check: finds all violations in a database by reading all rows that have a foreign key; see
 /// [foreign_key_check](https://www.sqlite.org/pragma.html#pragma_foreign_key_check).
 struct ForeignKeyCheck {
-  private struct Reference: Hashable {
-    let table: [UInt8]
-    let referencedTable: [UInt8]
-
-    init(_ violation: ForeignKeyViolation) {
-      table = violation.table.foldedName
-      referencedTable = violation.referencedTable.foldedName
-    }
-  }
+  /// The folded names of a table and of the one that it refers to.
+  private typealias Reference = [[UInt8]]
 
   private var rows: [Reference: Set<Int64>] = [:]
   /// The number of violating rows in tables without row ids.
@@ -60,7 +53,7 @@ struct ForeignKeyCheck {
   }
 
   private mutating func add(_ violation: ForeignKeyViolation) {
-    let reference = Reference(violation)
+    let reference = [violation.table, violation.referencedTable].map(\.foldedName)
     if violation.kind == .missingKey {
       missingKeys.insert(reference)
     } else if let rowID = violation.rowID {
@@ -83,7 +76,7 @@ struct ForeignKeyCheck {
 
   /// Whether a violation is among these. Each one without a row id is counted off once.
   private mutating func removeKnown(_ violation: ForeignKeyViolation) -> Bool {
-    let reference = Reference(violation)
+    let reference = [violation.table, violation.referencedTable].map(\.foldedName)
     if violation.kind == .missingKey { return missingKeys.contains(reference) }
     if let rowID = violation.rowID { return rows[reference]?.contains(rowID) ?? false }
     counts[reference, default: 0] -= 1
@@ -93,9 +86,7 @@ struct ForeignKeyCheck {
   // MARK: Reading
 
   /// Calls a closure with each violation until it returns false.
-  private static func forEach(
-    in db: Database, _ body: (ForeignKeyViolation) -> Bool
-  ) throws {
+  private static func forEach(in db: Database, _ body: (ForeignKeyViolation) -> Bool) throws {
     let references = try db.executeQuery(
       """
       SELECT DISTINCT t.name, k."table", p.name IS NULL

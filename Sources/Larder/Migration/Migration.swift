@@ -13,20 +13,10 @@ import LarderSQLite
 /// ```
 ///
 /// Prefer SQL: a ``Migrator`` notices if it is changed after it was applied, which it can't for a closure. A
-/// closure should use SQL or its own record types, since the program's records change with the program, and
-/// the migration mustn't. Neither can begin or end transactions. Databases that they attach are detached when
-/// they end.
+/// closure should use SQL or its own record types, since the program's records change and the migration
+/// mustn't. Neither can begin or end transactions. Databases that they attach are detached when they end.
 ///
-/// Changes that ALTER TABLE can't make take a new table, even if other tables refer to the old one:
-///
-/// ```swift
-/// Migration("make names obligatory", sql: """
-///   CREATE TABLE new_country (id INTEGER PRIMARY KEY, name TEXT NOT NULL);
-///   INSERT INTO new_country SELECT id, name FROM country;
-///   DROP TABLE country;
-///   ALTER TABLE new_country RENAME TO country;
-///   """)
-/// ```
+/// `TableSchema.rebuild` makes changes that ALTER TABLE can't, even if other tables refer to the table.
 public struct Migration: Sendable {
   /// The treatment of foreign keys, on a connection that enforces them.
   public enum ForeignKeys: Hashable, Sendable {
@@ -41,8 +31,7 @@ public struct Migration: Sendable {
 
   /// The migration's name: any text that isn't empty.
   public let name: String
-  /// A checksum of the SQL, as 16 digits; nil for a closure. Spaces, comments, the case of words and trailing
-  /// semicolons don't change it.
+  /// The SQL's checksum, 16 digits; nil for a closure. Spaces, comments, case, last semicolons don't count.
   public let checksum: String?
   /// The same for the SQL that runs on another engine.
   private let engineChecksum: String?
@@ -78,11 +67,7 @@ public struct Migration: Sendable {
     isTransactional = inTransaction
     formerChecksums = sql.formerChecksums
     up = { db in try db.executeStatements(db.engine == nil ? sql : postgres ?? sql) }
-    if let down {
-      self.down = { db in try db.executeStatements(down) }
-    } else {
-      self.down = nil
-    }
+    self.down = down.map { sql in { @Sendable db in try db.executeStatements(sql) } }
   }
 
   /// A migration in Swift.
@@ -108,18 +93,15 @@ public struct Migration: Sendable {
   /// [user_version](https://www.sqlite.org/pragma.html#pragma_user_version), together with all migrations
   /// before it. This is for programs that kept track of the schema by `user_version`.
   ///
-  /// Once a `Migrator` has recorded migrations in a database, it ignores the `user_version`, and never
-  /// changes it.
+  /// Once a `Migrator` has recorded migrations, it ignores the `user_version`. It never changes it.
   public func replacing(userVersion: Int32) -> Migration {
     var migration = self
     migration.userVersion = userVersion
     return migration
   }
 
-  /// The checksum of the SQL that runs on a database's engine.
   func checksum(in db: Database) -> String? { db.engine == nil ? checksum : engineChecksum }
 
-  /// Whether a stored checksum is this migration's, in the current form or a former one.
   func hasChecksum(_ stored: String?, in db: Database) -> Bool {
     stored == checksum(in: db) || db.engine == nil && formerChecksums.contains { $0 == stored }
   }

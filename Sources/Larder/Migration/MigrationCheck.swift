@@ -11,8 +11,7 @@ extension Migrator {
     case dump(SQL)
   }
 
-  /// Runs the migrations in a test of the program: on a new database, and on copies of old ones, such as one
-  /// of each released version.
+  /// Runs the migrations in a test, on a new database and on copies of old ones, such as of each release.
   ///
   /// ```swift
   /// @Test func migrations() throws {
@@ -30,8 +29,8 @@ extension Migrator {
   /// - `configuration`: the configuration to open the databases with, for the functions and collations that
   ///   ``LarderSQLite/Configuration/prepareDatabase`` registers.
   ///
-  /// Throws ``MigrationError/check(problems:)`` with all problems, and ``LarderSQLite/DatabaseError`` if an
-  /// old database can't be opened.
+  /// Throws ``MigrationError/check(problems:)`` with all problems, and ``LarderSQLite/DatabaseError`` for an
+  /// old database that can't be opened.
   public func check(
     oldDatabases: [OldDatabase] = [], records: [any Record.Type] = [], queries: [SQL] = [],
     configuration: Configuration = .init()
@@ -43,7 +42,9 @@ extension Migrator {
       let db = copy.db
       do {
         try migrate(db)
-        for record in records { problems += Self.problems(of: record, db).map { "\(name): \($0)" } }
+        for record in records {
+          problems += Self.problems(of: record.core, db).map { "\(name): \($0)" }
+        }
         problems += Self.problems(of: queries.map(\.text), db).map { "\(name): \($0)" }
         return try Self.objects(db)
       } catch {
@@ -51,8 +52,7 @@ extension Migrator {
         return [:]
       }
     }
-    let new = check(
-      "a new database", try DatabaseCopy(Database(configuration: configuration)))
+    let new = check("a new database", try DatabaseCopy(Database(configuration: configuration)))
     for (index, old) in oldDatabases.enumerated() {
       let name = old.name(index: index)
       let found = check(name, try old.copy(configuration))
@@ -65,20 +65,19 @@ extension Migrator {
 
   // MARK: Statements
 
-  private static func problems<R: Record>(of record: R.Type, _ db: Database) -> [String] {
-    let table = R.table
+  private static func problems(of table: TableCore, _ db: Database) -> [String] {
     do {
-      try table.core.check()
+      try table.check()
     } catch {
       return ["\(error)"]
     }
-    let isWritten = !table.core.isInState(.view)
-    var statements = [table.selectSQL] + (isWritten ? [table.insertSQL] : [])
-    if !table.core.primaryKey.isEmpty {
-      statements.append(table.findSQL)
-      if isWritten { statements += [table.updateSQL, table.upsertSQL, table.deleteSQL] }
+    let isWritten = !table.isInState(.view)
+    var statements = [table.select] + (isWritten ? [table.insert] : [])
+    if !table.primaryKey.isEmpty {
+      statements.append(table.find)
+      if isWritten { statements += [table.update, table.upsert, table.delete] }
     }
-    return problems(of: statements, db)
+    return problems(of: statements.map(\.text), db)
   }
 
   private static func problems(of statements: [String], _ db: Database) -> [String] {
@@ -109,14 +108,11 @@ extension Migrator {
   ) -> [String] {
     Set(new.keys).union(found.keys).sorted().compactMap { name in
       switch (new[name]?.sql, found[name]?.sql) {
-      case (let sql?, nil):
-        "\(name) is missing; in a new database it is \(sql)"
-      case (nil, let sql?):
-        "\(name) doesn't exist in a new database: \(sql)"
+      case (let sql?, nil): "\(name) is missing; in a new database it is \(sql)"
+      case (nil, let sql?): "\(name) doesn't exist in a new database: \(sql)"
       case (let sql?, let other?) where sql.normalizedSQL != other.normalizedSQL:
         "\(name) is \(other); in a new database it is \(sql)"
-      default:
-        nil
+      default: nil
       }
     }
   }
@@ -130,7 +126,6 @@ extension Migrator.OldDatabase {
     }
   }
 
-  /// A copy in a temporary file.
   fileprivate func copy(_ configuration: Configuration) throws -> DatabaseCopy {
     var configuration = configuration
     switch self {
@@ -140,8 +135,7 @@ extension Migrator.OldDatabase {
     case .dump(let sql):
       let db = try Database(configuration: configuration)
       try db.executeStatements(sql)
-      // The copy has a connection of its own: the dump may have changed settings of this one, such as
-      // enforcing foreign keys.
+      // The copy has a connection of its own, since the dump may have changed settings of this one.
       return try db.temporaryCopy()
     }
   }

@@ -42,9 +42,7 @@ extension SQL {
 private struct Hash {
   private(set) var value: UInt64 = 0xcbf2_9ce4_8422_2325
 
-  private mutating func add(_ byte: UInt8) {
-    value = (value ^ UInt64(byte)) &* 0x100_0000_01b3
-  }
+  private mutating func add(_ byte: UInt8) { value = (value ^ UInt64(byte)) &* 0x100_0000_01b3 }
 
   /// Adds a piece with its tag and length, so that no two lists of pieces feed the same bytes.
   mutating func add(tag: UInt8, _ bytes: some Collection<UInt8>) {

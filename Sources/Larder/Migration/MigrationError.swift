@@ -39,10 +39,9 @@ extension MigrationError: CustomStringConvertible {
   /// One line with the migration and the problem; for a check, one line for each problem.
   public var description: String {
     switch self {
-    case .declaration(let problem):
-      "the list of migrations is wrong: \(problem)"
+    case .declaration(let problem): "the list of migrations is wrong: \(problem)"
     case .newerDatabase(let unknown):
-      "a newer program has migrated the database: this one doesn't know \(Self.list(unknown))"
+      "a newer program has migrated the database: this one doesn't know \(unknown.quotedList)"
     case .unknownUserVersion(let version, let known):
       if let last = known.last, version > last {
         "the database is newer than this program: its user_version is \(version), "
@@ -51,12 +50,10 @@ extension MigrationError: CustomStringConvertible {
         "no migration replaces the database's user_version \(version), "
           + "only \(known.map { "\($0)" }.joined(separator: ", "))"
       }
-    case .missing(let name):
-      "the migration “\(name)” was applied, but is missing from the list"
+    case .missing(let name): "the migration “\(name)” was applied, but is missing from the list"
     case .reordered(let applied, let declared):
       "the migration “\(applied)” was applied where the list has “\(declared)”"
-    case .changed(let name):
-      "the migration “\(name)” has changed since it was applied"
+    case .changed(let name): "the migration “\(name)” has changed since it was applied"
     case .failed(let name, let error):
       (error as? DatabaseError)?.leavesChanges == true
         ? "the migration “\(name)” failed, and what it did outside of a transaction remains: \(error)"
@@ -65,16 +62,9 @@ extension MigrationError: CustomStringConvertible {
       "the migration “\(name)” violates foreign keys and was undone: "
         + violations.prefix(3).map { "\($0)" }.joined(separator: "; ")
         + (violations.count > 3 ? "; …" : "")
-    case .irreversible(let name):
-      "the migration “\(name)” can't be undone: it has no “down”"
-    case .notApplied(let name):
-      "the migration “\(name)” isn't applied"
-    case .check(let problems):
-      problems.joined(separator: "\n")
+    case .irreversible(let name): "the migration “\(name)” can't be undone: it has no “down”"
+    case .notApplied(let name): "the migration “\(name)” isn't applied"
+    case .check(let problems): problems.joined(separator: "\n")
     }
-  }
-
-  private static func list(_ names: [String]) -> String {
-    names.map { "“\($0)”" }.joined(separator: ", ")
   }
 }

@@ -11,7 +11,6 @@ extension Migrator {
     _ progress: (((name: String, index: Int, count: Int, duration: Duration?)) -> Void)?
   ) throws -> MigrationHistory? {
     let migration = migrations[index]
-    var written: MigrationHistory?
     func report(_ duration: Duration?) {
       progress?((migration.name, index, migrations.count, duration))
     }
@@ -19,21 +18,17 @@ extension Migrator {
       report(nil)
       try migration.up(db)
     }
-    func record(_ history: MigrationHistory, _ duration: Duration) throws -> MigrationHistory? {
-      written = try history.add(migration, duration: duration, in: db)
-      return written
-    }
-    let duration =
+    let change =
       if let engine = db.engine, !migration.isTransactional {
-        try change(
-          outsideOfTransaction: engine, migration, appliedBefore: index, db, run, record: record)
+        try change(outsideOfTransaction: engine, migration, appliedBefore: index, db, run)
       } else {
-        try change(
-          migration, appliedBefore: index, after: index + 1, db, known, run, record: record)
+        try change(migration, appliedBefore: index, after: index + 1, db, known, run) {
+          try $0.add(migration, duration: $1, in: db)
+        }
       }
-    guard let duration else { return nil }
-    report(duration)
-    return written
+    guard let change else { return nil }
+    report(change.duration)
+    return change.written
   }
 
   /// Undoes the migration with this index, the last one applied, unless another process already has.
@@ -84,19 +79,21 @@ extension Migrator {
     }
   }
 
-  /// Runs a migration's closure in a transaction, with its check of foreign keys and its row in the history.
-  /// Returns the time that it took; nil if the number of applied migrations has changed from `expected`.
-  /// Errors, including the commit's, get the migration's name.
+  /// The time that a migration took, and the history afterwards if it was read in the same round trip.
+  private typealias Change = (duration: Duration, written: MigrationHistory?)
+
+  /// Runs a migration in a transaction, with its check of foreign keys and its row in the history. Nil if the
+  /// number of applied migrations isn't the expected one. All errors get the migration's name.
   @discardableResult
   private func change(
     _ migration: Migration, appliedBefore expected: Int, after: Int, _ db: Database,
     _ known: MigrationHistory?, _ body: (Database) throws -> Void,
     record: (MigrationHistory, Duration) throws -> MigrationHistory?
-  ) throws -> Duration? {
+  ) throws -> Change? {
     try checkIsOutsideOfTransaction(db)
     let isUnenforced = migration.foreignKeys == .checkedBeforeCommit && db.enforcesForeignKeys
     var hasBegun = false
-    func inTransaction() throws -> Duration? {
+    func inTransaction() throws -> Change? {
       try db.inTransaction(.immediate) { db in
         // Other engines allow several writers at a time, so the history is read under a lock.
         var history = try lockedHistory(db, known)
@@ -122,7 +119,7 @@ extension Migrator {
           throw DatabaseError(
             .misuse, "setRollbackOnly can't be used in a migration: throw an error to undo it")
         }
-        return duration
+        return (duration, written)
       }
     }
     do {
@@ -138,9 +135,8 @@ extension Migrator {
   /// of its own after the last statement.
   private func change(
     outsideOfTransaction engine: any EngineConnection, _ migration: Migration,
-    appliedBefore expected: Int, _ db: Database, _ body: (Database) throws -> Void,
-    record: (MigrationHistory, Duration) throws -> MigrationHistory?
-  ) throws -> Duration? {
+    appliedBefore expected: Int, _ db: Database, _ body: (Database) throws -> Void
+  ) throws -> Change? {
     try checkIsOutsideOfTransaction(db)
     let searchPath = try MigrationHistory(db).searchPath
     try engine.waitForMigration(inTransaction: false)
@@ -151,11 +147,10 @@ extension Migrator {
     do {
       try body(db)
       let duration = ContinuousClock.now - start
-      try db.inTransaction { db in
+      return try db.inTransaction { db in
         try history.record(in: db)
-        _ = try record(history, duration)
+        return (duration, try history.add(migration, duration: duration, in: db))
       }
-      return duration
     } catch {
       var known = error as? DatabaseError
       known?.leavesChanges = true
@@ -170,15 +165,12 @@ extension Migrator {
     _ written: MigrationHistory?, appliedAfter count: Int
   ) throws {
     let written = try written ?? history.reread(in: db)
-    let applied = written.applied
-    guard applied.count == count,
+    guard written.applied.count == count,
       db.engine == nil
         ? try MigrationHistory.objects(in: db) == objects : written.objects == history.objects,
-      zip(applied, migrations).allSatisfy({
+      zip(written.applied, migrations).allSatisfy({
         $0.name.isSame(as: $1.name) && $1.hasChecksum($0.checksum, in: db)
       })
-    else {
-      throw DatabaseError(.misuse, "a migration can't change the table larder_migration")
-    }
+    else { throw DatabaseError(.misuse, "a migration can't change the table larder_migration") }
   }
 }

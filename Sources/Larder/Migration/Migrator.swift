@@ -1,7 +1,6 @@
 import LarderSQLite
 
-/// Brings databases to the program's schema by an ordered list of migrations. Each migration runs once in the
-/// life of a database.
+/// Brings databases to the program's schema by a list of migrations, each of which runs once in a database.
 ///
 /// ```swift
 /// let migrator = Migrator([
@@ -23,7 +22,6 @@ import LarderSQLite
 public struct Migrator: Sendable {
   /// The migrations in order.
   public let migrations: [Migration]
-  /// The problem of the list; nil if there is none.
   private let problem: String?
 
   /// Makes a migrator of a list of migrations. If the list is invalid, for example because two migrations
@@ -59,8 +57,7 @@ public struct Migrator: Sendable {
     try migrations[checkedHistory(db).applied.count...].map(\.name)
   }
 
-  /// The migrations that the database has recorded as applied, in order, whether or not it matches the list.
-  /// Nothing is written.
+  /// The migrations that the database has recorded, in order, whether or not it matches the list.
   ///
   /// Throws ``MigrationError/declaration(problem:)``, ``MigrationError/unknownUserVersion(_:known:)``, and
   /// ``LarderSQLite/DatabaseError`` if the database can't be read.
@@ -86,12 +83,9 @@ public struct Migrator: Sendable {
   public func migrate(
     _ access: some DatabaseAccess,
     progress: (((name: String, index: Int, count: Int, duration: Duration?)) -> Void)? = nil
-  ) throws {
-    try access.inDatabase { try migrate($0, progress: progress) }
-  }
+  ) throws { try access.inDatabase { try migrate($0, progress: progress) } }
 
-  /// Applies the pending migrations on one connection, outside a transaction. Throws what `migrate` of a
-  /// queue or pool does.
+  /// Applies the pending migrations on a connection outside a transaction. Throws what the other form does.
   public func migrate(
     _ db: Database,
     progress: (((name: String, index: Int, count: Int, duration: Duration?)) -> Void)? = nil
@@ -124,8 +118,7 @@ public struct Migrator: Sendable {
     try access.inDatabase { try migrateDown($0, to: name) }
   }
 
-  /// Undoes migrations on one connection, outside a transaction. Throws what `migrateDown` of a queue or pool
-  /// does.
+  /// Undoes migrations on a connection outside a transaction. Throws what the other form does.
   public func migrateDown(_ db: Database, to name: String?) throws {
     // The applied migrations are read anew each time: another process may be migrating too, down or up.
     while let index = try lastToUndo(db, after: name) { try undo(index, db) }

@@ -184,7 +184,7 @@ struct Select: Sendable {
     _ kind: SQLOperator, _ table: QueryTableDefinition,
     on condition: (QueryNames) -> SQLExpression<Bool>
   ) {
-    let alias = tables.newAlias(for: table.name, table.codings, table.columns)
+    let alias = tables.newAlias(for: table.name, table.codings, source: table.columns)
     let aliases = tables.aliases + [alias]
     let joined = SQLFragment(tables.text, kind, table.named(alias.name))
     let tables = QueryTables(joined, aliases)

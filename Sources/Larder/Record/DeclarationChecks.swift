@@ -1,8 +1,7 @@
 import LarderSQLite
 import Synchronization
 
-// Checks of a declaration while its table is used. Records that are read and written test the initializer;
-// the operation decides whether views and constant keys are in the way.
+// Checks of a declaration while its table is used. Records that are read and written test the initializer.
 
 extension TableCore {
   /// Tests the initializer with a record that is read or written. Throws once it is found to exchange values.
@@ -48,8 +47,7 @@ extension TableCore {
     try checkHasKey()
   }
 
-  /// Throws for a record whose key is nil, since its property can't be set to
-  /// the key that the database chooses.
+  /// Throws for a record whose key is nil, since its property can't be set to the key that is chosen.
   func checkKeyCanBeSet(_ record: UnsafeRawPointer, _ db: Database) throws {
     guard let rowIDColumn, try layout.value(of: rowIDColumn, in: record, db.dateFormat) == .null
     else { return }
@@ -63,7 +61,6 @@ extension TableCore {
 }
 
 extension Table {
-  /// Tests the initializer with a record that was read.
   @usableFromInline
   func checkInitializer(_ record: R) throws {
     try withUnsafePointer(to: record) { try core.checkInitializer($0) }

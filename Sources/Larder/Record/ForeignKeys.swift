@@ -71,8 +71,7 @@ extension TableConstraint where R == Never {
 extension Record {
   /// A foreign key to the primary key of this record's table.
   static func foreignKey(
-    from columns: [String], onDelete: ForeignKeyAction, onUpdate: ForeignKeyAction,
-    isDeferred: Bool
+    from columns: [String], onDelete: ForeignKeyAction, onUpdate: ForeignKeyAction, isDeferred: Bool
   ) -> ForeignKeySchema {
     ForeignKeySchema(
       columns: columns, referencedTable: table.name,

@@ -31,11 +31,14 @@ enum QueryScope {
     let slot = slot()
     let outer = slot.pointee
     slot.pointee = .passUnretained(tables)
-    if let outer { slot.pointee = .passRetained(tables.inside(outer.takeUnretainedValue())) }
+    if let outer {
+      // These tables, after those of the enclosing queries.
+      let aliases = outer.takeUnretainedValue().aliases + tables.aliases
+      slot.pointee = .passRetained(QueryTables(tables.text, aliases))
+    }
     return outer
   }
 
-  /// Leaves a query's scope for the one around it.
   @usableFromInline
   static func leave(to outer: Unmanaged<QueryTables>?) {
     let slot = slot()
@@ -74,17 +77,12 @@ extension QueryAlias {
 }
 
 extension QueryTables {
-  /// These tables, after those of the enclosing queries.
-  fileprivate func inside(_ outer: QueryTables) -> QueryTables {
-    QueryTables(text, outer.aliases + aliases)
-  }
-
   /// A name for another table that neither these tables nor those of the enclosing queries have.
   func newAlias(
-    for table: String, _ codings: [ExpressionCoding?] = [], _ columns: CommonColumns? = nil
+    for table: String, _ codings: [ExpressionCoding?] = [],
+    source: (any AnyObject & Sendable)? = nil
   ) -> QueryAlias {
-    let taken = aliases.map(\.name) + (QueryScope.isInside ? QueryScope.names : [])
-    return QueryAlias(
-      QueryAlias.newName(for: table, besides: taken), codings: codings, source: columns)
+    let name = QueryAlias.newName(for: table, besides: aliases.map(\.name) + QueryScope.names)
+    return QueryAlias(name, codings: codings, source: source)
   }
 }

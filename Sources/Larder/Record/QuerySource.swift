@@ -30,7 +30,6 @@ public struct QueryNames {
   @inlinable
   init(_ tables: QueryTables) { self.tables = tables }
 
-  /// The name of the next table.
   @inlinable
   mutating func next() -> QueryAlias {
     defer { index += 1 }
@@ -49,8 +48,7 @@ public struct QueryColumns {
   @usableFromInline var count = 0
   /// Whether each column holds Decimals; nil unless it is asked for.
   @usableFromInline var areDecimal: [Bool]?
-  /// Whether whole rows are compared, as by DISTINCT or UNION. Decimals are then selected in a form in which
-  /// equal ones have the same text.
+  /// Whether whole rows are compared, as by DISTINCT. Equal Decimals are then selected as the same text.
   @usableFromInline let areCompared: Bool
 
   @inlinable
@@ -64,9 +62,7 @@ public struct QueryColumns {
   mutating func add(_ core: TableCore) -> Positions {
     guard count == 0, tables.alias(at: tableIndex) === core.alias, areDecimal == nil,
       !(areCompared && core.hasDecimals)
-    else {
-      return add(columnsOf: core)
-    }
+    else { return add(columnsOf: core) }
     tableIndex += 1
     count = core.identity.count
     columns = core.qualifiedColumns
@@ -87,7 +83,6 @@ public struct QueryColumns {
     return (0..<count).map { CommonColumns.name($0, of: alias) }
   }
 
-  /// Adds the next table's columns with these names.
   mutating func add(_ columns: [String]) -> Positions {
     let codings = codings
     return add(

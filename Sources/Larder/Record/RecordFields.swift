@@ -19,7 +19,6 @@ public struct RecordFields<R: Record>: Sendable {
 }
 
 extension ColumnStorage {
-  /// The column of a table with this name in the query.
   @inlinable
   func expression(of alias: QueryAlias) -> SQLExpression<Value> {
     SQLExpression(qualified(by: alias))

@@ -43,10 +43,10 @@ extension RecordHooks {
 /// The hooks of a record type that has some, found once for its table.
 @usableFromInline
 final class HookCalls<R: Record>: Sendable {
-  private let insert: @Sendable (inout R, Database) throws -> Void
-  private let update: @Sendable (inout R, Database) throws -> Void
-  private let delete: @Sendable (R, Database) throws -> Void
-  private let fetch: @Sendable (inout R) throws -> Void
+  @usableFromInline let willInsert: @Sendable (inout R, Database) throws -> Void
+  @usableFromInline let willUpdate: @Sendable (inout R, Database) throws -> Void
+  let willDelete: @Sendable (R, Database) throws -> Void
+  private let didFetch: @Sendable (inout R) throws -> Void
 
   /// Nil for a type without hooks.
   static func ofType() -> HookCalls? {
@@ -57,33 +57,24 @@ final class HookCalls<R: Record>: Sendable {
   private static func make<H: RecordHooks>(_ type: H.Type) -> Any { HookCalls<H>() }
 
   private init() where R: RecordHooks {
-    insert = {
+    willInsert = {
       try $0.willInsert($1)
       try $0.validate()
     }
-    update = {
+    willUpdate = {
       try $0.willUpdate($1)
       try $0.validate()
     }
-    delete = { try $0.willDelete($1) }
-    fetch = { try $0.didFetch() }
+    willDelete = { try $0.willDelete($1) }
+    didFetch = { try $0.didFetch() }
   }
 
-  @usableFromInline
-  func willInsert(_ record: inout R, _ db: Database) throws { try insert(&record, db) }
-
-  @usableFromInline
-  func willUpdate(_ record: inout R, _ db: Database) throws { try update(&record, db) }
-
-  func willDelete(_ record: R, _ db: Database) throws { try delete(record, db) }
-
-  /// A closure that reads a record and then calls the hook.
   func afterFetching(
     _ read: @escaping @Sendable (RecordRow) throws -> R
   ) -> @Sendable (RecordRow) throws -> R {
-    { [fetch] row in
+    { [didFetch] row in
       var record = try read(row)
-      try fetch(&record)
+      try didFetch(&record)
       return record
     }
   }

@@ -3,7 +3,9 @@
 import LarderSQLite
 
 extension Record {
-  /// The table's definition for joins.
+  /// The table's part that doesn't depend on the type, also of a type that is known as `any Record.Type`.
+  static var core: TableCore { table.core }
+
   static var tableDefinition: QueryTableDefinition {
     QueryTableDefinition(name: table.name, source: nil, codings: [], record: table.core)
   }
@@ -53,9 +55,8 @@ extension Optional: QuerySource where Wrapped: Record {
     let key = table.core.sql.key.isEmpty ? Array(table.core.columns.indices) : table.core.sql.key
     return { cursor in
       let isMissing = key.allSatisfy {
-        ColumnReader(
-          statement: cursor.handle, index: positions.first[$0], format: cursor.format
-        ).isNull
+        ColumnReader(statement: cursor.handle, index: positions.first[$0], format: cursor.format)
+          .isNull
       }
       if isMissing { return nil }
       let record = try table.record(cursor, positions.first)
@@ -66,8 +67,7 @@ extension Optional: QuerySource where Wrapped: Record {
 }
 
 extension TableCore {
-  /// This table as a query's only one. It has its own name or, in the closure of
-  /// a query that uses that name, another one.
+  /// This table as a query's only one, under another name in the closure of a query that uses its own.
   var queryTables: QueryTables { QueryScope.isInside ? tablesInScope : tables }
 
   private var tablesInScope: QueryTables {

@@ -24,10 +24,8 @@ public struct Table<R: Record>: Sendable {
   /// - Parameters:
   ///   - name: any text without NUL, except an empty one.
   ///   - make: an initializer, usually the compiler's own.
-  ///   - columns: as many as the initializer has parameters, in their order, which has to be that
-  ///     of the stored properties.
-  ///   - constraints: the constraints that aren't a single column's.
-  ///   - indexes: the indexes that aren't a single column's.
+  ///   - columns: one for each parameter of the initializer, in the order of the stored properties.
+  ///   - constraints, indexes: those that aren't a single column's.
   ///   - options: whether it has no row id, or no primary key, or isn't STRICT.
   ///   - notStored: the record's stored properties that are deliberately in no column. Any other property
   ///     without a column makes all operations throw.
@@ -38,12 +36,12 @@ public struct Table<R: Record>: Sendable {
     indexes: [TableConstraint<R>] = [], options: TableOptions = [],
     notStored: [PartialKeyPath<R> & Sendable] = []
   ) {
-    let builder = TableBuilder(R.self, notStored: notStored)
-    repeat builder.add(each columns)
+    let declaration = TableDeclaration(
+      of: R.self, constraints, indexes, options, notStored: notStored)
+    repeat declaration.add(each columns)
     let core = TableCore(
-      name, builder, TableDeclaration(constraints, indexes, options),
-      tupleSize: MemoryLayout<(repeat each Value)>.size,
-      columns: { TableBuilder.problem(of: R.columns, given: $0, $1) }
+      name, declaration, tupleSize: MemoryLayout<(repeat each Value)>.size,
+      columns: { TableDeclaration.problem(of: R.columns, given: $0, $1) }
     ) { memory, body in
       let values = memory.assumingMemoryBound(to: (repeat each Value).self).move()
       withUnsafePointer(to: make(repeat each values)) { body($0) }
@@ -69,11 +67,7 @@ public struct Table<R: Record>: Sendable {
     hooks = .ofType()
     needsScope = hooks != nil || core.mayNotTakeIntegers
     // Not by map and ??, which would wrap the closure twice.
-    if let hooks {
-      self.read = hooks.afterFetching(read)
-    } else {
-      self.read = read
-    }
+    if let hooks { self.read = hooks.afterFetching(read) } else { self.read = read }
   }
 
   /// The table's name.
@@ -102,10 +96,7 @@ public struct Table<R: Record>: Sendable {
       $0.sql(in: dialect).text
     }
   }
-}
 
-extension Table {
-  /// Reads the record in the current row of a query's statement.
   @inlinable @inline(__always)
   func record(_ cursor: QueryCursor, _ positions: UnsafePointer<Int32>) throws -> R {
     let row = RecordRow(cursor.handle, positions, core.layout, cursor.format)
@@ -116,7 +107,6 @@ extension Table {
     }
   }
 
-  /// Reads the record in a statement's current row.
   @inlinable @inline(__always)
   func record(_ statement: PreparedStatement, _ positions: UnsafePointer<Int32>) throws -> R {
     let row = RecordRow(statement, positions, core.layout)

@@ -6,8 +6,6 @@ import Synchronization
 
 extension TableCore {
   /// Runs a statement with a record's values, and returns the number of rows changed.
-  ///
-  /// - Parameter use: what the statement does with the table.
   func write(
     _ statement: RecordStatement, _ record: UnsafeRawPointer, _ db: Database, for use: TableUse
   ) throws -> Int {
@@ -56,7 +54,6 @@ extension TableCore {
     try set(record, rowIDColumn, db.lastInsertRowID, db, sql: insert.text)
   }
 
-  /// Sets a property that is an integer.
   func set(
     _ record: UnsafeMutableRawPointer, _ column: Int, _ integer: Int64, _ db: Database,
     sql text: String
@@ -67,9 +64,7 @@ extension TableCore {
       throw describe(error, writing: record, db, sql: text)
     }
   }
-}
 
-extension TableCore {
   /// Whether RETURNING is unreliable. If rows have no row id, or if the table's
   /// first column is one of real numbers, SQLite returns other columns as real
   /// numbers (seen in 3.40). Looks at the table, unless that is known.
@@ -81,8 +76,7 @@ extension TableCore {
 }
 
 extension Table {
-  /// Runs an operation that can still fail after something was written, because of a hook or of a key that
-  /// doesn't fit. A failure undoes everything, in the database and in the record.
+  /// Runs an operation that may fail after something was written. A failure undoes it, also in the record.
   @usableFromInline
   func inScope<T>(
     _ db: Database, _ record: inout R, _ body: (inout R, Database) throws -> T
@@ -94,8 +88,7 @@ extension Table {
     return result
   }
 
-  /// Runs one of the table's statements with a record's values, and reads a record from the row that it
-  /// returns, if there is one.
+  /// Runs one of the table's statements with a record's values, and reads a record from the row it returns.
   func writeReturning(
     _ fragment: SQLFragment, _ record: R, _ db: Database, for use: TableUse
   ) throws -> R? {
@@ -134,7 +127,6 @@ extension Table {
     }
   }
 
-  /// The positions of some columns in the table.
   @usableFromInline
   func indices<each Value>(_ columns: repeat Column<R, each Value>) throws -> [Int] {
     var indices: [Int] = []

@@ -1,10 +1,8 @@
 import LarderSQLite
 
-// Declarations that the compiler finds for misused columns, for the sake of
-// their messages; see WrongExpressions.swift.
+// Declarations that the compiler finds for misused columns, for their messages; see WrongExpressions.swift.
 
-/// A protocol whose name is for the compiler's message about a name without a
-/// column. No record's columns conform to it.
+/// For the compiler's message about a name without a column. No record's columns conform to it.
 @_documentation(visibility: internal)
 public protocol NoSuchColumn {}
 
@@ -23,8 +21,7 @@ extension NoSuchColumn {
   public subscript(dynamicMember name: String) -> SQLExpression<NoSuchValue>! { .wrong }
 }
 
-/// A protocol whose name is for the compiler's message about a column that is no
-/// condition. No record's columns conform to it.
+/// For the compiler's message about a column that is no condition. No record's columns conform to it.
 @_documentation(visibility: internal)
 public protocol NotACondition {
   /// The record.
@@ -56,9 +53,7 @@ extension NotACondition {
 extension ColumnOption {
   /// Not available: the default has to be of the column's type.
   @_disfavoredOverload
-  @available(
-    *, unavailable, message: "the default has another type than the column"
-  )
+  @available(*, unavailable, message: "the default has another type than the column")
   public static func `default`<Other: DatabaseValueConvertible>(_ value: Other) -> Self {
     Self { _ in }
   }
@@ -72,9 +67,7 @@ extension TableConstraint where R: Record {
   )
   public static func index(
     _ columns: String..., unique: Bool = false, where condition: SQL? = nil, name: String? = nil
-  ) -> Self {
-    Self(definition: .unique(columns))
-  }
+  ) -> Self { Self(definition: .unique(columns)) }
 
   /// Not available: a record's columns are named by its `Columns`.
   @_disfavoredOverload

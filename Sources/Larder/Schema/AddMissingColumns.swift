@@ -11,30 +11,27 @@ extension Table {
   /// // ALTER TABLE "city" ADD COLUMN "mayor" TEXT
   /// ```
   ///
-  /// Existing rows get the column's default. Throws ``SchemaError/cannotAddColumn(table:column:reason:)`` for
-  /// a column that [ALTER TABLE](https://www.sqlite.org/lang_altertable.html#altertabaddcol) can't add: one
+  /// Existing rows get the column's default; other differences stay. Throws
+  /// ``SchemaError/cannotAddColumn(table:column:reason:)`` for a column that [ALTER
+  /// TABLE](https://www.sqlite.org/lang_altertable.html#altertabaddcol) can't add, but `rebuild` can: one
   /// that is part of the key, UNIQUE, or NOT NULL without a default; in SQLite also one that is computed and
-  /// stored, has an expression as its default, or refers to another table and has a default. `rebuild` can
-  /// add these. Throws ``SchemaError/brokenDependent(table:dependent:reason:)`` if a view or trigger that
-  /// counts columns would no longer work. Other differences are left as they are.
+  /// stored, has an expression as its default, or refers to another table and has a default. Throws
+  /// ``SchemaError/brokenDependent(table:dependent:reason:)`` if a view or trigger would no longer work.
   @discardableResult
   public func addMissingColumns(_ db: Database) throws -> [String] {
-    try schema(in: db).addMissingColumns(db)
+    try core.schema(in: db).addMissingColumns(db)
   }
 }
 
 extension TableSchema {
   /// Adds the missing columns; see `Table.addMissingColumns(_:)`.
   ///
-  /// - Throws: ``Larder/SchemaError``, and ``LarderSQLite/UnsupportedByEngine`` if the table is declared for
-  ///   another engine.
+  /// - Throws: ``Larder/SchemaError``, and ``LarderSQLite/UnsupportedByEngine`` for another engine's table.
   @discardableResult
   public func addMissingColumns(_ db: Database) throws -> [String] {
     try checkEngine(of: db)
     return try db.keepingDependents(of: name) { db in
-      guard let found = try TableSchema.found(name, in: db) else {
-        throw SchemaError.noTable(name)
-      }
+      guard let found = try TableSchema.found(name, in: db) else { throw SchemaError.noTable(name) }
       let missing = columns.filter { found.column($0.name) == nil }
       for column in missing {
         if let reason = blockedReason(adding: column) {
@@ -57,11 +54,7 @@ extension TableSchema {
     if uniqueConstraints.contains(where: { $0.contains { $0.foldedName == name } }) {
       return "it is UNIQUE"
     }
-    if engine != nil {
-      let needsValue =
-        column.isNotNull && column.defaultSQL == nil && column.generatedSQL == nil
-      return needsValue ? "it is NOT NULL and has no default" : nil
-    }
+    if engine != nil { return column.needsValue ? "it is NOT NULL and has no default" : nil }
     if column.isStored { return "it is a STORED generated column" }
     if column.generatedSQL != nil { return nil }
     let value = column.defaultSQL?.normalizedSQL ?? ["null"]

@@ -15,8 +15,7 @@ struct BrokenDependents {
         statements[prefix + view.name] =
           "SELECT * FROM \(identifier: schema).\(identifier: view.name)"
       }
-      // A trigger is compiled with the statement that fires it. A temporary trigger may belong to a table of
-      // the main schema.
+      // A trigger is compiled with the statement that fires it. A temporary one may belong to a main table.
       for table in Set(entries.filter { $0.kind == .trigger }.map(\.table)) {
         let isTemporary =
           schema == "temp"

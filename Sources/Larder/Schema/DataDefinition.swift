@@ -20,8 +20,6 @@ package enum DDL {
     return options.isEmpty ? nil : options.joined(separator: ", ")
   }
 
-  /// The definition of a column.
-  ///
   /// - Parameter isKey: whether it alone is the primary key.
   package static func column(
     _ column: ColumnSchema, isKey: Bool, isAutoincrement: Bool, isUnique: Bool,
@@ -110,7 +108,15 @@ extension ForeignKeySchema {
   package var sql: String { "(\(columns.identifierList)) \(clause)" }
 }
 
+extension SQL {
+  /// The same SQL, for a statement that is never run again.
+  package var uncached: SQL {
+    var sql = self
+    sql.isCacheable = false
+    return sql
+  }
+}
+
 extension [String] {
-  /// The quoted names, joined by commas.
   var identifierList: String { map(\.quotedIdentifier).joined(separator: ", ") }
 }

@@ -1,7 +1,6 @@
 import LarderSQLite
 
-/// Makes a table's value from its declaration. The statements that create the table depend on the date
-/// format.
+/// Makes a table's value from its declaration. Its statements depend on the date format.
 struct DeclaredTable {
   private let primaryKey: [String]
   private let dateFormat: DateFormat
@@ -11,11 +10,9 @@ struct DeclaredTable {
   private let nullableColumns: Set<String>
   private(set) var schema: TableSchema
 
-  /// Makes the table's value; throws if the declaration is wrong.
   init(
     _ name: String, _ columns: [ColumnDefinition], _ constraints: [TableConstraintDefinition],
-    _ options: TableOptions, _ dateFormat: DateFormat, _ dialect: any Dialect = SQLiteDialect(),
-    isDraft: Bool = false
+    _ options: TableOptions, _ dateFormat: DateFormat, _ dialect: any Dialect, isDraft: Bool = false
   ) throws {
     primaryKey = columns.filter(\.isPrimaryKey).map(\.name)
     self.dateFormat = dateFormat
@@ -51,8 +48,7 @@ struct DeclaredTable {
     if let sqlType = definition.sqlType { try check(sqlType, of: name) }
     let isRowID =
       primaryKey == [name] && type.kind == .integer && definition.isOfRowIDType
-      && !schema.isWithoutRowID
-      && (dialect.definitions == nil || definition.type.isNullable)
+      && !schema.isWithoutRowID && (dialect.definitions == nil || definition.type.isNullable)
     if isRowID { schema.rowIDColumn = name }
     var column = ColumnSchema(name: name)
     // In a table that isn't STRICT, the type ANY would turn text into numbers.
@@ -116,7 +112,6 @@ struct DeclaredTable {
       "“\(column)” has the type \(sqlType), which a STRICT table doesn't allow; use .notStrict")
   }
 
-  /// The fragment's text in the dialect.
   private func text(_ fragment: SQLFragment) throws -> String {
     try text(fragment.sql(in: dialect.definitions == nil ? nil : DefinitionText(dialect: dialect)))
   }
@@ -168,7 +163,7 @@ struct DeclaredTable {
     guard key.referencedColumns.count == key.columns.count else {
       throw problem(
         """
-        \(key.columns.map { "“\($0)”" }.joined(separator: ", ")) can't refer to \
+        \(key.columns.quotedList) can't refer to \
         “\(key.referencedTable)”, whose primary key has \(key.referencedColumns.count) columns
         """)
     }
@@ -187,8 +182,7 @@ struct DeclaredTable {
     schema.indexes.append(
       IndexSchema(
         name: name, columns: columns, terms: terms, isUnique: isUnique, condition: condition,
-        sql: DDL.createIndex(
-          name, on: schema.name, terms, isUnique: isUnique, where: condition)))
+        sql: DDL.createIndex(name, on: schema.name, terms, isUnique: isUnique, where: condition)))
   }
 
   private func problem(_ text: String) -> RecordError {
@@ -197,28 +191,29 @@ struct DeclaredTable {
 }
 
 extension Table {
-  /// The table as a value. Throws ``RecordError/declaration(table:problem:)`` if the declaration is wrong,
-  /// ``RecordError/view(table:)`` for a view, and ``LarderSQLite/ConversionError`` if a default can't be
-  /// stored.
+  /// The table as a value. Throws ``RecordError/declaration(table:problem:)`` for a wrong declaration,
+  /// ``RecordError/view(table:)`` for a view, ``LarderSQLite/ConversionError`` if a default can't be stored.
   ///
   /// - Parameter dateFormat: the connection's ``LarderSQLite/Configuration/dateFormat``.
   public func schema(dateFormat: DateFormat = .secondsSince1970) throws -> TableSchema {
     try schema(dateFormat: dateFormat, in: SQLiteDialect())
   }
 
-  /// The table as a value, in another dialect.
   package func schema(dateFormat: DateFormat, in dialect: any Dialect) throws -> TableSchema {
-    try core.checkWritable()
-    return try DeclaredTable(
-      core.name, core.columns, core.constraints, core.options, dateFormat, dialect
-    ).schema
+    try core.schema(dateFormat: dateFormat, in: dialect)
+  }
+}
+
+extension TableCore {
+  func schema(dateFormat: DateFormat, in dialect: any Dialect) throws -> TableSchema {
+    try checkWritable()
+    return try DeclaredTable(name, columns, constraints, options, dateFormat, dialect).schema
   }
 
-  /// The table as a value that can be compared with a database's.
+  /// The table in the spelling of the database's engine, for a comparison with the database's table.
   func schema(in db: Database) throws -> TableSchema {
-    try core.checkWritable()
-    return try TableSchema(
-      core.name, core.columns, core.constraints, core.options, db.dateFormat, in: db)
+    try checkWritable()
+    return try .declared(name, columns, constraints, options, db.dateFormat, in: db)
   }
 }
 
@@ -241,36 +236,35 @@ extension TableSchema {
   /// the table is STRICT unless its options say otherwise. Throws `RecordError.declaration` if the
   /// declaration contradicts itself, and ``LarderSQLite/ConversionError`` if a default can't be stored.
   ///
-  /// - `constraints`: the constraints that don't belong to a single column.
-  /// - `indexes`: the indexes that don't belong to a single column.
+  /// - `constraints`, `indexes`: those that don't belong to a single column.
   /// - `options`: whether the table has no row id, or no primary key, or isn't STRICT.
   /// - `db`: a database whose engine the table is for; nil for SQLite.
   public init(
     _ name: String, _ columns: [ColumnDefinition], constraints: [TableConstraint<Never>] = [],
     indexes: [TableConstraint<Never>] = [], options: TableOptions = [], in db: Database? = nil
   ) throws {
-    if let problem = TableBuilder.problem(table: name, columns, options) {
-      throw RecordError.declaration(table: name, problem: problem)
-    }
-    let constraints = (constraints + indexes).map(\.definition)
+    let problem =
+      TableDeclaration.problem(ofNames: name, columns)
+      ?? TableDeclaration.keyProblem(columns, options)
+    if let problem { throw RecordError.declaration(table: name, problem: problem) }
     // The defaults are SQLite values, which don't depend on a date format.
-    try self.init(name, columns, constraints, options, .secondsSince1970, in: db)
+    self = try .declared(
+      name, columns, (constraints + indexes).map(\.definition), options, .secondsSince1970, in: db)
   }
 
-  /// The table in the spelling of the database's engine; nil for SQLite.
-  fileprivate init(
+  /// A declared table, in the spelling of the database's engine; for SQLite if there is no database.
+  fileprivate static func declared(
     _ name: String, _ columns: [ColumnDefinition], _ constraints: [TableConstraintDefinition],
     _ options: TableOptions, _ dateFormat: DateFormat, in db: Database?
-  ) throws {
-    func declared(isDraft: Bool) throws -> TableSchema {
+  ) throws -> TableSchema {
+    func declared(isDraft: Bool = false) throws -> TableSchema {
       try DeclaredTable(
         name, columns, constraints, options, dateFormat, db?.dialect ?? SQLiteDialect(),
         isDraft: isDraft
       ).schema
     }
-    self = try declared(isDraft: false)
-    guard let db, let engine = db.definitions else { return }
-    self = try engine.spelled(self, draft: declared(isDraft: true).statements, in: db)
+    guard let db, let engine = db.definitions else { return try declared() }
+    return try engine.spelled(declared(), draft: declared(isDraft: true).statements, in: db)
   }
 }
 
@@ -279,11 +273,8 @@ extension ColumnDefinition {
   /// ``LarderSQLite/TableSchema/init(_:_:constraints:indexes:options:in:)``.
   public static func column(
     _ name: String, _ type: ColumnType, _ options: ColumnOption<DatabaseValue>...
-  ) -> ColumnDefinition {
-    column(name, type, options: options)
-  }
+  ) -> ColumnDefinition { column(name, type, options: options) }
 
-  /// The same with the options as an array.
   package static func column(
     _ name: String, _ type: ColumnType, options: [ColumnOption<DatabaseValue>]
   ) -> ColumnDefinition {

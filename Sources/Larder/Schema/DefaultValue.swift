@@ -53,12 +53,9 @@ enum DefaultValue: Hashable {
     switch (affinity, self) {
     case (.numeric, .text(let text)), (.real, .text(let text)):
       return Self.number(text)?.stored(affinity) ?? self
-    case (.numeric, .real(let real)):
-      return Int64(exactly: real).map { .integer($0) } ?? self
-    case (.real, .integer(let integer)):
-      return .real(Double(integer))
-    case (.text, .integer(let integer)):
-      return .text("\(integer)")
+    case (.numeric, .real(let real)): return Int64(exactly: real).map { .integer($0) } ?? self
+    case (.real, .integer(let integer)): return .real(Double(integer))
+    case (.text, .integer(let integer)): return .text("\(integer)")
     default: return self
     }
   }

@@ -24,7 +24,7 @@ extension Table {
   /// - `strictly`: whether to report differences of wording too; see ``TableDifference/isNote``.
   public func differences(_ db: Database, strictly: Bool = false) throws -> [TableDifference] {
     if core.isInState(.view) { return try viewDifferences(db).filter { strictly || !$0.isNote } }
-    let declared = try schema(in: db)
+    let declared = try core.schema(in: db)
     let surplus: Set<TableDifference.Kind> = [.index, .check, .foreignKey]
     return declared.differences(from: try .found(name, in: db), strictly: strictly)
       .filter { $0.declared != nil || !surplus.contains($0.kind) }
@@ -35,22 +35,17 @@ extension TableSchema {
   /// The ways another table, usually a database's, differs from this declaration. If `other` is nil, the
   /// missing table is the only difference.
   ///
-  /// Names are compared case-insensitively, expressions without spaces and comments, types by their affinity,
-  /// defaults by their values, and indexes regardless of their names.
+  /// They are compared as by `Table.differences`; indexes regardless of their names.
   ///
   /// - `strictly`: whether to report differences of wording too; see ``Larder/TableDifference/isNote``.
-  public func differences(
-    from other: TableSchema?, strictly: Bool = false
-  ) -> [TableDifference] {
-    guard let other else {
-      return [
-        TableDifference(kind: .table, table: name, column: nil, declared: sql, found: nil)
-      ]
-    }
+  public func differences(from other: TableSchema?, strictly: Bool = false) -> [TableDifference] {
+    guard let other else { return [TableDifference(kind: .table, table: name, declared: sql)] }
     var comparison = TableComparison(declared: self, found: other)
     comparison.run()
     return strictly ? comparison.differences : comparison.differences.filter { !$0.isNote }
   }
+
+  var options: String? { DDL.options(isStrict: isStrict, isWithoutRowID: isWithoutRowID) }
 }
 
 private struct TableComparison {
@@ -70,12 +65,12 @@ private struct TableComparison {
       add(.column, column.name, nil, column.summary)
     }
     compareKeys()
-    if declared.options != found.options {
-      add(.options, nil, declared.options, found.options)
-    }
+    if declared.options != found.options { add(.options, nil, declared.options, found.options) }
     compareIndexes()
-    compareChecks()
-    compareConflictClauses()
+    compare(.check, declared.checks.map(check), found.checks.map(check))
+    compare(
+      .conflictClause, declared.conflictClauses.map { ($0, $0.sql) },
+      found.conflictClauses.map { ($0, $0.sql) })
     compareForeignKeys()
   }
 
@@ -133,8 +128,7 @@ private struct TableComparison {
   /// The collation of columns that declare none.
   private var binary: [UInt8] { Array("binary".utf8) }
 
-  /// The tokens of a default. A default in parentheses is read back without them, and NULL is the same as no
-  /// default.
+  /// The tokens of a default, which is read back without parentheses. NULL is the same as no default.
   private func normalized(default text: String?) -> [String] {
     (text ?? "NULL").sqlTokens.withoutParentheses.normalized
   }
@@ -175,26 +169,14 @@ private struct TableComparison {
   }
 
   private mutating func compareIndexes() {
-    let missing =
-      declared.missingUniqueConstraints(in: found) + declared.missingIndexes(in: found)
+    let missing = declared.missingUniqueConstraints(in: found) + declared.missingIndexes(in: found)
     for index in missing { add(.index, index.onlyColumn, index.sql, nil) }
-    let surplus =
-      found.surplusUniqueConstraints(for: declared) + found.surplusIndexes(for: declared)
+    let surplus = found.missingUniqueConstraints(in: declared) + found.surplusIndexes(for: declared)
     for index in surplus { add(.index, index.onlyColumn, nil, index.sql) }
   }
 
-  private mutating func compareChecks() {
-    func checks(_ table: TableSchema) -> [(key: [String], sql: String)] {
-      table.checks.map { (normalized($0), DDL.check($0)) }
-    }
-    compare(.check, checks(declared), checks(found))
-  }
-
-  private mutating func compareConflictClauses() {
-    func clauses(_ table: TableSchema) -> [(key: ConflictClause, sql: String)] {
-      table.conflictClauses.map { ($0, $0.sql) }
-    }
-    compare(.conflictClause, clauses(declared), clauses(found))
+  private func check(_ condition: String) -> (key: [String], sql: String) {
+    (normalized(condition), DDL.check(condition))
   }
 
   /// Adds a difference for each part that only one of the two tables has.
@@ -218,7 +200,6 @@ private struct TableComparison {
     }
     for key in others { add(.foreignKey, name(key.columns), nil, key.sql) }
   }
-
 }
 
 extension ForeignKeySchema {
@@ -226,21 +207,14 @@ extension ForeignKeySchema {
     columns.map(\.foldedName) == other.columns.map(\.foldedName)
   }
 
-  /// Whether another foreign key has the same effect. A key that names no referenced columns refers to the
-  /// primary key.
+  /// Whether another foreign key has the same effect. Without referenced columns, it is the primary key's.
   package func isSame(as other: ForeignKeySchema) -> Bool {
     let targets = [referencedColumns, other.referencedColumns].map { $0.map(\.foldedName) }
     return hasSameColumns(as: other)
       && referencedTable.foldedName == other.referencedTable.foldedName
-      && (targets[0] == targets[1] || targets.contains([]))
-      && onDelete == other.onDelete && onUpdate == other.onUpdate
-      && isDeferred == other.isDeferred
+      && (targets[0] == targets[1] || targets.contains([])) && onDelete == other.onDelete
+      && onUpdate == other.onUpdate && isDeferred == other.isDeferred
   }
-}
-
-extension TableSchema {
-  /// STRICT and WITHOUT ROWID, if they apply.
-  var options: String? { DDL.options(isStrict: isStrict, isWithoutRowID: isWithoutRowID) }
 }
 
 extension ColumnSchema {

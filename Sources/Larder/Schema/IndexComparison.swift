@@ -7,32 +7,21 @@ extension TableSchema {
   /// The UNIQUE constraints of this table for which another table has no index.
   package func missingUniqueConstraints(in other: TableSchema) -> [IndexSchema] {
     // The row id is unique without an index.
-    uniqueIndexes.filter { $0.columns != [rowIDColumn] && !other.keys.contains($0.key) }
+    let keys = other.allIndexes.map(\.key)
+    return uniqueIndexes.filter { $0.columns != [rowIDColumn] && !keys.contains($0.key) }
   }
 
   /// The indexes of this table for which another has no equivalent.
   package func missingIndexes(in other: TableSchema) -> [IndexSchema] {
-    indexes.filter { index in
-      !other.keys.contains { $0.serves(index.key) }
-        && !other.indexes.contains { $0.isOfAnotherMethod && $0.name.isSame(as: index.name) }
-    }
-  }
-
-  /// The UNIQUE constraints of this table that another doesn't have.
-  package func surplusUniqueConstraints(for declared: TableSchema) -> [IndexSchema] {
-    uniqueIndexes.filter { $0.columns != [rowIDColumn] && !declared.keys.contains($0.key) }
+    indexes.filter { index in !other.allIndexes.contains { $0.serves(as: index) } }
   }
 
   /// The indexes of this table that serve for none of another's declared indexes.
   func surplusIndexes(for declared: TableSchema) -> [IndexSchema] {
-    indexes.filter { index in
-      !declared.keys.contains { index.key.serves($0) }
-        && !(index.isOfAnotherMethod
-          && declared.indexes.contains { $0.name.isSame(as: index.name) })
-    }
+    indexes.filter { index in !declared.allIndexes.contains { index.serves(as: $0) } }
   }
 
-  private var keys: [IndexKey] { (uniqueIndexes + indexes).map(\.key) }
+  private var allIndexes: [IndexSchema] { uniqueIndexes + indexes }
 }
 
 /// The properties of an index that decide which others it can replace.
@@ -53,7 +42,6 @@ struct IndexKey: Hashable {
     }
   }
 
-  /// Whether this index can replace another.
   func serves(_ other: IndexKey) -> Bool {
     terms == other.terms && condition == other.condition && (isUnique || !other.isUnique)
   }
@@ -69,10 +57,12 @@ extension IndexSchema {
       }, isUnique: isUnique, condition: condition?.normalizedSQL ?? [])
   }
 
-  /// Whether somebody has made the index by hand with another method than the declared B-tree, such as GIN,
-  /// for queries that a B-tree can't serve. If it has a declared index's name, it counts as that index.
-  fileprivate var isOfAnotherMethod: Bool {
-    sql.contains(" USING ") && !sql.contains(" USING btree (")
+  /// Whether this index can replace another. Somebody may have made it by hand with another method than the
+  /// declared B-tree, such as GIN, for queries that a B-tree can't serve: then its name is enough.
+  fileprivate func serves(as other: IndexSchema) -> Bool {
+    if key.serves(other.key) { return true }
+    return kind == .created && other.kind == .created && name.isSame(as: other.name)
+      && sql.contains(" USING ") && !sql.contains(" USING btree (")
   }
 
   /// The column of an index on just one column; nil for other indexes.

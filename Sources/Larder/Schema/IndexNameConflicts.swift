@@ -1,8 +1,7 @@
 import LarderSQLite
 
-// Conflicts of index names. Tables, views and indexes share one namespace, and indexes are compared
-// regardless of their names. So an index that serves, or belongs to another table, may have the name of one
-// that is to be created.
+// Conflicts of index names. Tables, views and indexes share a namespace, and indexes are compared regardless
+// of their names. So an index that serves, or is another table's, may have the name of one to be created.
 
 extension Schema {
   /// The steps that drop indexes whose names are needed, and the schema after these steps.
@@ -10,7 +9,9 @@ extension Schema {
     var steps: [SchemaStep] = []
     var rest = self
     // Dropping one index may make another one missing, whose name may be taken in turn.
-    while case let names = declared.newNames(in: rest), rest.hasIndex(in: names) {
+    while case let names = declared.newNames(in: rest),
+      rest.tables.contains(where: { $0.indexes.contains { names.contains($0.name.foldedName) } })
+    {
       for index in rest.tables.indices {
         let table = rest.tables[index]
         let other = declared.table(table.name)
@@ -23,10 +24,6 @@ extension Schema {
       }
     }
     return (steps, rest)
-  }
-
-  private func hasIndex(in names: Set<[UInt8]>) -> Bool {
-    tables.contains { $0.indexes.contains { names.contains($0.name.foldedName) } }
   }
 
   /// The names of the tables, views and indexes that are to be created.
@@ -43,8 +40,7 @@ extension Schema {
 
   private func newIndexes(of table: TableSchema, found: TableSchema) -> [IndexSchema] {
     guard additions(to: found, of: table) == nil else { return table.missingIndexes(in: found) }
-    // A rebuild may lose what has served until now, such as a UNIQUE constraint. The old table's own index
-    // names become free with it.
+    // A rebuild may lose what has served until now, such as a UNIQUE constraint; it frees its index names.
     let names = Set(found.indexes.map(\.name.foldedName))
     return table.indexes.filter { !names.contains($0.name.foldedName) }
   }

@@ -10,16 +10,13 @@ extension Database {
   func create(
     _ kind: SchemaEntry.Kind, _ name: String, of table: String? = nil, by sql: String
   ) throws {
-    var statement = SQL(raw: sql)
-    statement.isCacheable = false
     guard sql.creates(kind, name, of: table) else {
       throw SchemaError.notItsStatement(name: name, sql: sql)
     }
     // For text with more than one statement this throws, and runs none.
-    try executeUpdate(statement)
+    try executeUpdate(SQL(raw: sql).uncached)
   }
 
-  /// Creates a table under another name.
   func createTable(_ table: TableSchema, as name: String) throws {
     guard table.sql.creates(.table, table.name, of: nil) else {
       throw SchemaError.notItsStatement(name: table.name, sql: table.sql)

@@ -43,8 +43,11 @@ extension TableSchema {
 
   /// The NOT NULL columns without a default for which rows of another table have no value.
   package func columnsWithoutValue(from old: TableSchema) -> [ColumnSchema] {
-    columns.filter {
-      $0.isNotNull && $0.defaultSQL == nil && $0.generatedSQL == nil && old.column($0.name) == nil
-    }
+    columns.filter { $0.needsValue && old.column($0.name) == nil }
   }
+}
+
+extension ColumnSchema {
+  /// Whether rows can't be inserted without a value for this column.
+  var needsValue: Bool { isNotNull && defaultSQL == nil && generatedSQL == nil }
 }

@@ -10,14 +10,14 @@ package struct RowCopy {
   let copying: [[UInt8]: SQL]
 
   package init(
-    old: TableSchema, new: TableSchema, losing: RebuildLosses, db: Database,
-    copying: [[UInt8]: SQL]
+    old: TableSchema, new: TableSchema, losing: RebuildLosses, db: Database, copying: [String: SQL]
   ) {
     self.old = old
     self.new = new
     self.losing = losing
     self.db = db
-    self.copying = copying
+    self.copying = Dictionary(
+      copying.map { ($0.key.foldedName, $0.value) }, uniquingKeysWith: { $1 })
   }
 
   /// The old table's name, qualified so that no temporary table hides it.
@@ -31,7 +31,6 @@ package struct RowCopy {
     let source: SQL
     /// The old column, if the source is nothing else.
     let column: ColumnSchema?
-    /// Whether the source is the row id.
     var isRowID = false
   }
 
@@ -54,16 +53,13 @@ package struct RowCopy {
     let order = old.rowIDSource.map { [$0] } ?? old.primaryKey
     let orderSQL = SQL(raw: order.isEmpty ? "" : " ORDER BY \(order.identifierList)")
     let verb: SQL = losing.contains(.rows) ? "INSERT OR IGNORE" : "INSERT"
-    var sql: SQL = """
+    let sql: SQL = """
       \(verb) INTO main.\(identifier: table) (\(targets))
       SELECT \(sources) FROM \(oldTable)\(orderSQL)
       """
-    // The statement is never run again.
-    sql.isCacheable = false
-    return sql
+    return sql.uncached
   }
 
-  /// The columns that are written, with their expressions.
   var values: [Value] {
     var values = new.columns.compactMap { column -> Value? in
       guard column.generatedSQL == nil else { return nil }
@@ -94,12 +90,12 @@ package struct RowCopy {
   /// Throws if rows have values that would be left out or changed, or lack values that are needed.
   package func check() throws {
     if !losing.contains(.rowIDs) { try checkHasRowIDs() }
-    guard
-      try db.value("SELECT EXISTS (SELECT 1 FROM \(oldTable))", as: Bool.self)
-        == true
+    guard try db.value("SELECT EXISTS (SELECT 1 FROM \(oldTable))", as: Bool.self) == true
     else { return }
     try checkColumns()
-    if !losing.contains(.rowIDs) { try checkRowIDs() }
+    if !losing.contains(.rowIDs), let changed = changedRowIDs {
+      try throwIfAny(changed) { .losesRowIDs(table: new.name, count: $0, rows: $1) }
+    }
     if !losing.contains(.values) { try checkValues() }
   }
 
@@ -111,18 +107,14 @@ package struct RowCopy {
       }
     }
     let filled = Set(values.map(\.target.foldedName))
-    let missing = new.columns.first { column in
-      column.isNotNull && column.generatedSQL == nil && column.defaultSQL == nil
-        && !filled.contains(column.name.foldedName)
-    }
+    let missing = new.columns.first { $0.needsValue && !filled.contains($0.name.foldedName) }
     if let missing { throw SchemaError.needsValue(table: new.name, column: missing.name) }
   }
 
   /// Whether one of the caller's expressions reads a column: without it, the expression doesn't compile.
   private func isRead(_ column: ColumnSchema) throws -> Bool {
     try copying.values.contains { expression in
-      // An expression that names the schema too doesn't compile here, so it is tried without qualifiers as
-      // well.
+      // An expression that names the schema too doesn't compile here, so it is also tried unqualified.
       var short = expression
       short.text = short.text.withoutQualifier(old.name)
       let candidates = [expression, short]
@@ -135,15 +127,14 @@ package struct RowCopy {
   private func compiles(_ expression: SQL, without missing: String?) throws -> Bool {
     let names = (old.columns.map(\.name) + old.rowIDNames).filter { $0 != missing }
     let list = SQL(raw: names.isEmpty ? "NULL" : names.identifierList)
-    var sql: SQL =
+    let sql: SQL =
       "SELECT \(expression) FROM (SELECT \(list) FROM \(oldTable)) AS \(identifier: old.name)"
-    sql.isCacheable = false
     do {
       // Another engine runs this in a savepoint, since an error would abort its transaction.
       if old.engine == nil {
-        try db.validate(sql)
+        try db.validate(sql.uncached)
       } else {
-        try db.inSavepoint { try $0.validate(sql) }
+        try db.inSavepoint { try $0.validate(sql.uncached) }
       }
       return true
     } catch let error as DatabaseError where error.code == .error {
@@ -155,13 +146,12 @@ package struct RowCopy {
   /// ROWID is known by its key, unless it is the content of a virtual table.
   private func checkHasRowIDs() throws {
     guard old.rowIDSource != nil, new.rowIDTarget == nil else { return }
-    if new.isWithoutRowID, try !isContentOfVirtualTable() { return }
+    if new.isWithoutRowID,
+      try !db.schema().contains(where: { $0.isVirtualTable && $0.names(old.name) })
+    {
+      return
+    }
     throw try loss(of: "true") { .losesRowIDs(table: new.name, count: $0, rows: $1) }
-  }
-
-  private func checkRowIDs() throws {
-    guard let changed = changedRowIDs else { return }
-    try throwIfAny(changed) { .losesRowIDs(table: new.name, count: $0, rows: $1) }
   }
 
   /// The condition of rows that would get another row id; nil if none can.
@@ -174,26 +164,18 @@ package struct RowCopy {
     return "(\(value.source)) IS NOT \(identifier: source)"
   }
 
-  private func isContentOfVirtualTable() throws -> Bool {
-    try db.schema().contains { $0.isVirtualTable && $0.names(old.name) }
-  }
-
   /// Throws if a column's type, key or conflict clause would change a value.
   private func checkValues() throws {
     for value in values {
       guard let column = value.column, let target = new.column(value.target) else { continue }
-      if old.engine != nil {
-        if let changed = changed(column, target) {
-          try throwIfAny(changed) {
-            .changesValues(table: new.name, column: target.name, count: $0, rows: $1)
-          }
-        }
-        continue
-      }
-      let conversion = ValueConversion(from: column, of: old, to: target, of: new)
       func error(_ count: Int, _ rows: [[DatabaseValue]]) -> SchemaError {
         .changesValues(table: new.name, column: target.name, count: count, rows: rows)
       }
+      guard old.engine == nil else {
+        if let changed = changed(column, target) { try throwIfAny(changed, error) }
+        continue
+      }
+      let conversion = ValueConversion(from: column, of: old, to: target, of: new)
       if let changed = conversion.changed { try throwIfAny(changed, error) }
       if let zeros = conversion.realZeros {
         let rows = try rows(zeros, also: column.name).filter { $0.last?.isNegativeZero == true }

@@ -16,9 +16,7 @@ public struct Schema: Hashable, Sendable {
   /// The virtual tables (of the kind `table`, such as full-text indexes) and the tables that their triggers
   /// write to; then the views; then the triggers. Entries are sorted into that order. Entries of other kinds,
   /// such as the tables in which virtual ones keep their contents, are left out.
-  public var others: [SchemaEntry] {
-    didSet { others = Self.ordered(others) }
-  }
+  public var others: [SchemaEntry] { didSet { others = Self.ordered(others) } }
 
   /// The views that records read. The records' schema needs these views but doesn't make them.
   private(set) var views: [String] = []
@@ -36,8 +34,7 @@ public struct Schema: Hashable, Sendable {
     return virtual
       + entries.filter { entry in
         entry.kind == .table && virtual.contains { $0.keepsReplacedRows(in: entry.name) }
-      } + entries.filter { $0.kind == .view }
-      + entries.filter { $0.kind == .trigger }
+      } + entries.filter { $0.kind == .view } + entries.filter { $0.kind == .trigger }
   }
 
   /// The `main` schema of a database, in the order of creation. SQLite's own tables and those of virtual
@@ -60,54 +57,33 @@ public struct Schema: Hashable, Sendable {
       ).map { try $0.get(at: 0, as: String.self) }
       let entries = try db.schema()
       let virtual = entries.filter(\.isVirtualTable)
-      let ordinary = names.filter { name in
-        !virtual.contains { $0.keepsReplacedRows(in: name) }
-      }
+      let ordinary = names.filter { name in !virtual.contains { $0.keepsReplacedRows(in: name) } }
       return Schema(
         tables: try ordinary.compactMap { try TableSchema.found($0, in: db, schema: "main") },
         others: entries)
     }
   }
 
-  /// The tables that records declare. Throws ``RecordError/declaration(table:problem:)`` if a declaration is
-  /// wrong. A view that a record reads only has to exist; to compare or create its definition, add it to
-  /// ``others``.
+  /// The tables that records declare. Throws ``RecordError/declaration(table:problem:)`` for a wrong one. A
+  /// view that a record reads only has to exist; to compare or create its definition, add it to ``others``.
   ///
   /// - `dateFormat`: the connection's ``LarderSQLite/Configuration/dateFormat``.
-  public init(
-    _ records: any Record.Type..., dateFormat: DateFormat = .secondsSince1970
-  ) throws {
-    func schema<R: Record>(_ type: R.Type) throws -> TableSchema {
-      try R.table.schema(dateFormat: dateFormat)
-    }
-    try self.init(records) { try schema($0) }
+  public init(_ records: any Record.Type..., dateFormat: DateFormat = .secondsSince1970) throws {
+    try self.init(records) { try $0.schema(dateFormat: dateFormat, in: SQLiteDialect()) }
   }
 
   /// The tables that records declare, in the spelling of a database's engine, for a comparison with that
   /// database. Throws what ``Table/differences(_:strictly:)`` does.
   public init(_ records: any Record.Type..., in db: Database) throws {
-    func schema<R: Record>(_ type: R.Type) throws -> TableSchema { try R.table.schema(in: db) }
-    try self.init(records) { try schema($0) }
+    try self.init(records) { try $0.schema(in: db) }
   }
 
-  private init(
-    _ records: [any Record.Type], _ schema: (any Record.Type) throws -> TableSchema
-  ) throws {
-    func view<R: Record>(_ type: R.Type) throws -> String? {
-      try R.table.core.check()
-      return R.table.core.isInState(.view) ? R.table.name : nil
+  private init(_ records: [any Record.Type], _ schema: (TableCore) throws -> TableSchema) throws {
+    self.init(tables: [])
+    for core in records.map({ $0.core }) {
+      try core.check()
+      if core.isInState(.view) { views.append(core.name) } else { tables.append(try schema(core)) }
     }
-    var tables: [TableSchema] = []
-    var views: [String] = []
-    for record in records {
-      if let view = try view(record) {
-        views.append(view)
-      } else {
-        tables.append(try schema(record))
-      }
-    }
-    self.init(tables: tables)
-    self.views = views
   }
 
   /// The table with this name, compared case-insensitively.
@@ -115,25 +91,23 @@ public struct Schema: Hashable, Sendable {
     tables.first { $0.name.foldedName == name.foldedName }
   }
 
-  /// The ways another schema, usually a database's, differs from this declaration. The order of tables and
-  /// columns is ignored.
+  /// The ways another schema, usually a database's, differs from this one. Order is ignored.
   ///
   /// - `strictly`: whether to report differences of wording too; see ``TableDifference/isNote``.
   public func differences(from other: Schema, strictly: Bool = false) -> [TableDifference] {
-    func difference(
-      _ kind: TableDifference.Kind, _ name: String, _ declared: String?, _ found: String?
-    ) -> TableDifference {
-      TableDifference(kind: kind, table: name, column: nil, declared: declared, found: found)
-    }
-    return tables.flatMap { $0.differences(from: other.table($0.name), strictly: strictly) }
+    tables.flatMap { $0.differences(from: other.table($0.name), strictly: strictly) }
       + missingViews(in: other)
-      + other.surplusTables(for: self).map { difference(.table, $0.name, nil, $0.sql) }
-      + others.filter { !other.others.contains(where: $0.isSame) }.map { entry in
-        let found = other.others.first(where: entry.hasSameName)
-        return difference(entry.differenceKind, entry.name, entry.sql, found?.sql)
+      + other.surplusTables(for: self).map {
+        TableDifference(kind: .table, table: $0.name, found: $0.sql)
       }
-      + other.others.filter { !others.contains(where: $0.hasSameName) && !isRead($0.name) }
-      .map { difference($0.differenceKind, $0.name, nil, $0.sql) }
+      + others.filter { !other.others.contains(where: $0.isSame) }.map {
+        TableDifference(
+          kind: $0.differenceKind, table: $0.name, declared: $0.sql,
+          found: other.others.first(where: $0.hasSameName)?.sql)
+      }
+      + other.others.filter { !others.contains(where: $0.hasSameName) && !isRead($0.name) }.map {
+        TableDifference(kind: $0.differenceKind, table: $0.name, found: $0.sql)
+      }
   }
 
   /// The tables that another schema doesn't declare, without Larder's own bookkeeping.
@@ -143,10 +117,7 @@ public struct Schema: Hashable, Sendable {
     }
   }
 
-  /// Whether a table belongs to Larder itself.
   package static func isBookkeeping(_ name: String) -> Bool {
-    BookkeepingTables.all.contains {
-      name.foldedName == $0.foldedName
-    }
+    BookkeepingTables.all.contains { name.foldedName == $0.foldedName }
   }
 }

@@ -12,8 +12,7 @@ public enum SchemaError: Error, Hashable, Sendable {
   case losesColumns(table: String, columns: [String])
   /// A rebuild would have left this many rows out.
   case losesRows(table: String, count: Int)
-  /// A rebuild would have changed this many values of a column. `rows` has the row ids, or keys, of the first
-  /// ten.
+  /// A rebuild would have changed this many values of a column; `rows` has the first ten's row ids, or keys.
   case changesValues(table: String, column: String, count: Int, rows: [[DatabaseValue]])
   /// A rebuild would have given this many rows another row id, or none. `rows` has the first ten.
   case losesRowIDs(table: String, count: Int, rows: [[DatabaseValue]])
@@ -35,14 +34,12 @@ extension SchemaError: CustomStringConvertible {
   /// One line with the table and what to do about it.
   public var description: String {
     switch self {
-    case .noTable(let table):
-      "there is no ordinary table “\(table)” in the main schema"
-    case .hidden(let table):
-      "a temporary table or view hides “\(table)” of the main schema"
+    case .noTable(let table): "there is no ordinary table “\(table)” in the main schema"
+    case .hidden(let table): "a temporary table or view hides “\(table)” of the main schema"
     case .cannotAddColumn(let table, let column, let reason):
       "“\(column)” can't be added to “\(table)”: \(reason); rebuild the table"
     case .losesColumns(let table, let columns):
-      "the values of \(columns.map { "“\($0)”" }.joined(separator: ", ")) in “\(table)” would be "
+      "the values of \(columns.quotedList) in “\(table)” would be "
         + "lost; copy them to other columns, or pass losing: .columns"
     case .losesRows(let table, let count):
       "\(count) rows of “\(table)” would be lost; copy values that fit, or pass losing: .rows"
@@ -57,8 +54,7 @@ extension SchemaError: CustomStringConvertible {
     case .needsValue(let table, let column):
       "rows of “\(table)” have no value for “\(column)”, which is NOT NULL and has no default; "
         + "pass one in copying:"
-    case .noSuchColumn(let table, let column):
-      "“\(table)” has no column “\(column)” to copy to"
+    case .noSuchColumn(let table, let column): "“\(table)” has no column “\(column)” to copy to"
     case .foreignKeysAreOn(let table):
       "rows refer to “\(table)”, and the rebuild would delete or change them; rebuild it outside of a "
         + "transaction (inDatabase), in a migration, or with foreign keys off"

@@ -33,8 +33,7 @@ public struct SchemaStep: Hashable, Sendable {
   }
 
   init(dropping index: IndexSchema, of table: String, isDestructive: Bool) {
-    self.init(
-      dropping: .index, index.name, isDestructive: isDestructive, " of “\(table)”")
+    self.init(dropping: .index, index.name, isDestructive: isDestructive, " of “\(table)”")
   }
 
   /// The step's statement; nil for a rebuild, which is several (`TableSchema.rebuild`).
@@ -46,8 +45,7 @@ public struct SchemaStep: Hashable, Sendable {
     }
   }
 
-  /// Runs the step. Steps belong in one transaction, with foreign keys off if tables are rebuilt or dropped:
-  /// in a migration.
+  /// Runs the step. Steps belong in one transaction with foreign keys off: in a migration.
   ///
   /// A rebuild copies columns of the same name, and loses no rows and no values except those that its detail
   /// names. It throws if the new table needs values that the old one doesn't have, or if its types would
@@ -76,8 +74,7 @@ extension Schema {
   ///
   /// They are a proposal to read and to put into a migration; nothing is changed here. Objects of a database
   /// that aren't declared are dropped by steps marked as ``SchemaStep/isDestructive``: leave these out if
-  /// others own the objects. A renamed table or column looks like one that is gone and one that is new: write
-  /// the rename by hand.
+  /// others own the objects. A renamed table or column looks like a lost and a new one: write it by hand.
   public func steps(from other: Schema) -> [SchemaStep] {
     let changed = others.filter { !other.others.contains(where: $0.isSame) }
     let surplus = other.others.filter { entry in
@@ -93,13 +90,11 @@ extension Schema {
     let surplusTables = other.surplusTables(for: self)
     let (conflicts, found) = other.withoutNameConflicts(with: self)
     // Triggers are dropped first, since they refer to the rest.
-    return (surplus + orphans).reversed().map { drop($0) }
-      + conflicts
+    return (surplus + orphans).reversed().map { drop($0) } + conflicts
       + tables.flatMap { table in
         let known = other.others.filter { $0.isVirtualTable && $0.names(table.name) }
         return steps(for: table, found: found.table(table.name), knownTo: known)
-      }
-      + tables.filter { found.table($0.name) == nil }.flatMap { references(of: $0) }
+      } + tables.filter { found.table($0.name) == nil }.flatMap { references(of: $0) }
       // The tables made last are dropped first, since they refer to the others.
       + surplusTables.reversed().map {
         SchemaStep(dropping: .table, $0.name, isDestructive: true, " with its rows")
@@ -109,8 +104,7 @@ extension Schema {
       }
   }
 
-  /// Drops an entry. This loses something unless an entry of the same name is created, and always loses a
-  /// virtual table's contents.
+  /// Drops an entry. This loses a virtual table's contents, and an entry that isn't made anew.
   private func drop(_ entry: SchemaEntry) -> SchemaStep {
     let isMadeAnew = others.contains(where: entry.hasSameName)
     return SchemaStep(
@@ -149,8 +143,7 @@ extension Schema {
   private func creation(of index: IndexSchema, _ table: TableSchema) -> SchemaStep {
     SchemaStep(
       "create the index “\(index.name)” of “\(table.name)”",
-      .create(
-        SchemaEntry(kind: .index, name: index.name, table: table.name, sql: index.sql)))
+      .create(SchemaEntry(kind: .index, name: index.name, table: table.name, sql: index.sql)))
   }
 
   /// The steps that add columns and indexes, if nothing else differs; nil if something does.
@@ -158,15 +151,14 @@ extension Schema {
     let columns = table.columns.filter { found.column($0.name) == nil }
     guard columns.allSatisfy({ table.blockedReason(adding: $0) == nil }),
       table.missingUniqueConstraints(in: found).isEmpty,
-      found.surplusUniqueConstraints(for: table).isEmpty
+      found.missingUniqueConstraints(in: table).isEmpty
     else { return nil }
     let rest = table.differences(from: found).filter { difference in
       switch difference.kind {
       case .index: false
       case .column: !columns.contains { $0.name == difference.column }
       // The keys and checks of a column's own declaration are added with it.
-      case .foreignKey:
-        !columns.contains { $0.name == difference.column && $0.isReference }
+      case .foreignKey: !columns.contains { $0.name == difference.column && $0.isReference }
       case .check: !columns.contains { $0.checks.map(DDL.check).contains(difference.declared) }
       default: true
       }
@@ -183,16 +175,15 @@ extension Schema {
     of found: TableSchema, as table: TableSchema, knownTo virtualTables: [SchemaEntry]
   ) -> SchemaStep {
     let lost = found.lostColumns(for: table)
-    let losesRowIDs =
-      !virtualTables.isEmpty && found.rowIDSource != nil && table.rowIDTarget == nil
+    let losesRowIDs = !virtualTables.isEmpty && found.rowIDSource != nil && table.rowIDTarget == nil
     let needed = table.columnsWithoutValue(from: found)
-    func list(_ names: [String]) -> String { names.map { "“\($0)”" }.joined(separator: ", ") }
     let losing: RebuildLosses = [lost.isEmpty ? [] : .columns, losesRowIDs ? .rowIDs : []]
     return SchemaStep(
       "rebuild the table “\(table.name)”"
-        + (lost.isEmpty ? "" : ", losing \(list(lost.map(\.name)))")
-        + (losesRowIDs ? ", losing row ids that \(list(virtualTables.map(\.name))) may know" : "")
-        + (needed.isEmpty ? "" : ", with values for \(list(needed.map(\.name)))"),
+        + (lost.isEmpty ? "" : ", losing \(lost.map(\.name).quotedList)")
+        + (losesRowIDs
+          ? ", losing row ids that \(virtualTables.map(\.name).quotedList) may know" : "")
+        + (needed.isEmpty ? "" : ", with values for \(needed.map(\.name).quotedList)"),
       isDestructive: losing != [], .rebuild(table, losing: losing))
   }
 }

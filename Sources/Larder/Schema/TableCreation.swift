@@ -3,8 +3,7 @@ import LarderSQLite
 // CREATE TABLE and DROP TABLE of declared tables.
 
 extension Table {
-  /// Creates the table and its indexes, in a transaction or savepoint. The statements are those of
-  /// ``schema(dateFormat:)``.
+  /// Creates the table and its indexes in a transaction or savepoint, by ``schema(dateFormat:)``.
   ///
   /// ```swift
   /// try City.table.create(db)
@@ -63,7 +62,6 @@ extension TableSchema {
     }
   }
 
-  /// Throws if the table's statements are for another engine.
   func checkEngine(of db: Database) throws {
     guard engine == db.engine?.name else {
       throw UnsupportedByEngine(

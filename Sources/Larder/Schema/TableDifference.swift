@@ -44,19 +44,19 @@ public struct TableDifference: Hashable, Sendable {
   /// The name of the table, view or trigger.
   public let table: String
   /// The column's name, if a column differs.
-  public let column: String?
+  public internal(set) var column: String?
   /// The declared SQL; nil if nothing is declared.
-  public let declared: String?
+  public internal(set) var declared: String?
   /// The database's SQL; nil if the database has nothing.
-  public let found: String?
+  public internal(set) var found: String?
   /// Whether the difference is only one of words, or concerns something that the declaration needn't know: a
   /// type of the same affinity, a default of the same value, a key that SQLite would let be NULL, a view's
   /// further column. Only strict comparisons report notes; nothing has to be changed for one.
-  public let isNote: Bool
+  public internal(set) var isNote = false
 
   package init(
-    kind: Kind, table: String, column: String?, declared: String?, found: String?,
-    isNote: Bool = false
+    kind: Kind, table: String, column: String? = nil, declared: String? = nil,
+    found: String? = nil, isNote: Bool = false
   ) {
     self.kind = kind
     self.table = table

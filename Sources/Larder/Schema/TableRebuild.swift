@@ -3,9 +3,8 @@ import LarderSQLite
 // The table rebuild: SQLite's 12-step procedure for changes that ALTER TABLE can't make.
 
 extension Table {
-  /// Rebuilds the table as it is declared here and copies its rows; returns their number.
-  ///
-  /// It makes the changes that ALTER TABLE can't: other types, keys, constraints and options.
+  /// Rebuilds the table as it is declared here, with other types, keys, constraints and options than ALTER
+  /// TABLE can make, and copies its rows; returns their number.
   ///
   /// ```swift
   /// try City.table.rebuild(db, copying: ["population": "CAST(inhabitants AS INTEGER)"])
@@ -18,44 +17,37 @@ extension Table {
   ///
   /// A column's values come from its expression in `copying`, over the old columns; else from the old column
   /// of its name; else from its default. Row ids, the next AUTOINCREMENT key, triggers and undeclared indexes
-  /// are kept, except indexes of removed columns. The order of columns is kept too, since `SELECT *` and
-  /// INSERT without names go by it: new columns take the places of removed ones, or come last. Statistics of
-  /// ANALYZE are not kept.
+  /// are kept, except indexes of removed columns; statistics of ANALYZE aren't. The order of columns is kept,
+  /// since `SELECT *` and INSERT go by it: new columns take the places of removed ones, or come last.
   ///
   /// No value changes. If the type of a new column would change an old value, such as "007" or an integer
   /// that no REAL has, this throws ``SchemaError/changesValues(table:column:count:rows:)``. The results of
   /// expressions are stored as [SQLite stores them](https://www.sqlite.org/datatype3.html#type_affinity).
   ///
-  /// All of it happens in one transaction or savepoint (see [the
-  /// procedure](https://www.sqlite.org/lang_altertable.html#otheralter)), in memory that doesn't grow with
-  /// the table; a failure leaves the database as it was. Foreign keys have to be off meanwhile, since
-  /// dropping a table would delete the rows that refer to it, and they can't be turned off inside a
-  /// transaction. Outside a transaction (`DatabaseAccess.inDatabase`) this turns them off, and checks all
-  /// keys from and to the table before the end. Inside one, it throws
-  /// ``SchemaError/foreignKeysAreOn(table:)`` if they are on and rows may refer to the table; if they are
-  /// off, the check is up to the code that began the transaction.
+  /// All of it happens in one transaction or savepoint, in memory that doesn't grow with the table; a failure
+  /// leaves the database as it was. Foreign keys have to be off meanwhile, since dropping a table would
+  /// delete the rows that refer to it. Outside a transaction (`DatabaseAccess.inDatabase`) this turns them
+  /// off, and checks all keys from and to the table before the end. Inside one, where they can't be turned
+  /// off, it throws ``SchemaError/foreignKeysAreOn(table:)`` if rows may refer to the table; if they are off,
+  /// the check is up to the code that began the transaction.
   ///
   /// Another engine alters the table in place, one property after the other: new columns come last, objects
   /// that refer to the table stay, and the server reports changes that it can't make. Rows that break a
   /// constraint can't be left out there: `losing: .rows` throws ``LarderSQLite/UnsupportedByEngine``.
   ///
-  /// Throws ``SchemaError`` if values or rows would be lost or a view or trigger would no longer work, and
-  /// ``LarderSQLite/DatabaseError`` for a row that breaks a constraint. Only tables of the `main` schema are
-  /// rebuilt.
+  /// Only tables of the `main` schema are rebuilt. Throws ``SchemaError`` if values or rows would be lost or
+  /// a dependent would no longer work, ``LarderSQLite/DatabaseError`` for a row that breaks a constraint.
   ///
   /// - `copying`: expressions for the values of columns, by the columns' names.
   /// - `losing`: what may be lost without an error.
   @discardableResult
   public func rebuild(
     _ db: Database, copying: [String: SQL] = [:], losing: RebuildLosses = []
-  ) throws -> Int {
-    try schema(in: db).rebuild(db, copying: copying, losing: losing)
-  }
+  ) throws -> Int { try core.schema(in: db).rebuild(db, copying: copying, losing: losing) }
 
   /// Rebuilds the table, with expressions by the key paths of columns: `copying: [\.population: "…"]`.
   ///
-  /// - Throws: ``LarderSQLite/DatabaseError`` for a key path that leads to no column; else what the other
-  ///   form throws.
+  /// - Throws: what the other form throws; ``LarderSQLite/DatabaseError`` for a key path to no column.
   @discardableResult
   public func rebuild(
     _ db: Database, copying: [PartialKeyPath<R.Columns>: SQL], losing: RebuildLosses = []
@@ -74,8 +66,7 @@ extension Table {
 extension TableSchema {
   /// Rebuilds the table; see `Table.rebuild(_:copying:losing:)`.
   ///
-  /// - Throws: what `Table.rebuild` throws, and ``LarderSQLite/UnsupportedByEngine`` if the table is declared
-  ///   for another engine.
+  /// - Throws: what `Table.rebuild` does; ``LarderSQLite/UnsupportedByEngine`` for another engine's table.
   @discardableResult
   public func rebuild(
     _ db: Database, copying: [String: SQL] = [:], losing: RebuildLosses = []
@@ -86,21 +77,35 @@ extension TableSchema {
         try definitions.alter($0, to: self, copying: copying, losing: losing)
       }
     }
-    func run() throws -> Int {
-      try TableRebuild(to: self, copying: copying, losing: losing, in: db).run()
-    }
-    guard db.enforcesForeignKeys else { return try db.inTransaction { _ in try run() } }
-    if db.isInTransaction {
-      guard try !isReferenced(in: db) else { throw SchemaError.foreignKeysAreOn(table: name) }
-      return try db.inTransaction { _ in try run() }
-    }
-    return try db.withoutForeignKeys {
+    func run(checkingKeys: Bool) throws -> Int {
       try db.inTransaction { db in
-        let count = try run()
-        try checkForeignKeys(db)
+        let count = try TableRebuild(to: self, copying: copying, losing: losing, in: db).run()
+        if checkingKeys { try checkForeignKeys(db) }
         return count
       }
     }
+    guard db.enforcesForeignKeys else { return try run(checkingKeys: false) }
+    guard db.isInTransaction else {
+      return try db.withoutForeignKeys { try run(checkingKeys: true) }
+    }
+    if try isReferenced(in: db) { throw SchemaError.foreignKeysAreOn(table: name) }
+    return try run(checkingKeys: false)
+  }
+
+  /// The same table with its columns in another table's order. Columns that both have keep their places there
+  /// as far as possible; new ones take the places of removed ones, or come last.
+  fileprivate func withColumns(inOrderOf old: TableSchema) -> TableSchema {
+    var added = columns.filter { old.column($0.name) == nil }[...]
+    var order: [ColumnSchema] = []
+    for place in old.columns {
+      if let column = column(place.name) ?? added.popFirst() { order.append(column) }
+    }
+    order += added
+    guard order != columns else { return self }
+    var table = self
+    table.columns = order
+    table.sql = DDL.createTable(name, order.map(\.sql) + constraints, options: options)
+    return table
   }
 
   /// Whether rows may refer to the table, its own rows included.
@@ -130,9 +135,8 @@ extension TableSchema {
   }
 }
 
-/// SQLite's 12-step ALTER TABLE. A transaction creates a new table, copies the rows, drops the old table, and
-/// renames the new one; see [other kinds of table schema
-/// changes](https://www.sqlite.org/lang_altertable.html#otheralter).
+/// SQLite's 12-step ALTER TABLE: creates a new table, copies the rows, drops the old table, renames the new
+/// one; see [other kinds of table schema changes](https://www.sqlite.org/lang_altertable.html#otheralter).
 private struct TableRebuild {
   private let db: Database
   private let old: TableSchema
@@ -142,24 +146,19 @@ private struct TableRebuild {
   /// The name of the new table until the old one is gone.
   private let temporaryName: String
 
-  init(
-    to new: TableSchema, copying: [String: SQL], losing: RebuildLosses, in db: Database
-  ) throws {
+  init(to new: TableSchema, copying: [String: SQL], losing: RebuildLosses, in db: Database) throws {
     self.db = db
     self.losing = losing
     let old = try Self.oldTable(new.name, in: db)
     self.old = old
     temporaryName = try Self.freeName(new.name + " rebuilt", in: db)
-    let copying = Dictionary(
-      copying.map { ($0.key.foldedName, $0.value) }, uniquingKeysWith: { $1 })
-    for name in copying.keys.sorted(by: { $0.lexicographicallyPrecedes($1) })
+    copy = RowCopy(old: old, new: new, losing: losing, db: db, copying: copying)
+    for name in copy.copying.keys.sorted(by: { $0.lexicographicallyPrecedes($1) })
     where !new.columns.contains(where: { $0.name.foldedName == name && $0.generatedSQL == nil }) {
-      throw SchemaError.noSuchColumn(
-        table: new.name, column: String(decoding: name, as: UTF8.self))
+      throw SchemaError.noSuchColumn(table: new.name, column: String(decoding: name, as: UTF8.self))
     }
     // Code that counts columns, such as `SELECT *` or INSERT without names, keeps its meaning.
     self.new = new.withColumns(inOrderOf: old)
-    copy = RowCopy(old: old, new: new, losing: losing, db: db, copying: copying)
   }
 
   private static func oldTable(_ name: String, in db: Database) throws -> TableSchema {
@@ -189,13 +188,15 @@ private struct TableRebuild {
     return candidate
   }
 
-  func run() throws -> Int {
-    try db.keepingDependents(of: new.name) { _ in try replace() }
-  }
+  func run() throws -> Int { try db.keepingDependents(of: new.name) { _ in try replace() } }
 
   private func replace() throws -> Int {
     try copy.check()
-    let sequence = try old.isAutoincrement ? self.sequence() : nil
+    var sequence: Int64?
+    if old.isAutoincrement {
+      let sql: SQL = "SELECT seq FROM main.sqlite_sequence WHERE name = \(old.name)"
+      sequence = try db.value(sql, as: Int64?.self) ?? nil
+    }
     let triggers = try ["main", "temp"].map { try db.schema(of: $0).filter { $0.kind == .trigger } }
     try checkPlaces(triggers.joined())
     let own = triggers.map { $0.filter { $0.table.foldedName == old.name.foldedName } }
@@ -204,8 +205,7 @@ private struct TableRebuild {
     try db.createTable(new, as: temporaryName)
     let count = try copyRows()
     try db.executeUpdate(SQL(raw: DDL.drop(.table, old.name, in: "main")))
-    // The legacy mode is needed: ALTER TABLE otherwise refuses while views and triggers name the table, which
-    // doesn't exist at this point.
+    // The legacy mode is needed: views and triggers name the table, which doesn't exist at this point.
     try db.withLegacyAlterTable {
       try db.executeStatements(SQL(raw: DDL.renameTable(temporaryName, in: "main", to: new.name)))
     }
@@ -220,11 +220,9 @@ private struct TableRebuild {
     try db.value("SELECT count(*) FROM main.\(identifier: table)", as: Int.self) ?? 0
   }
 
-  /// Copies all rows, and returns their number.
   private func copyRows() throws -> Int {
     let inserted = try db.executeUpdate(copy.sql(to: temporaryName))
-    // INSERT copies all rows or throws, unless the table has a conflict clause. The count is skipped because
-    // it takes a fifth of the time.
+    // Without a conflict clause, INSERT copies all rows or throws. Counting would take a fifth of the time.
     guard !new.conflictClauses.isEmpty else { return inserted }
     let count = try rowCount(temporaryName)
     let lost = try rowCount(old.name) - count
@@ -274,8 +272,7 @@ private struct TableRebuild {
     return kept.map { $0.withoutQuotedStrings(in: old) } + made
   }
 
-  /// Recreates the triggers that were dropped with the table. (Temporary ones may belong to another table of
-  /// the same name.)
+  /// Recreates triggers that were dropped with the table. (Temporary ones may be another table's.)
   private func create(_ triggers: [SchemaEntry], in schema: String) throws {
     let present = try db.schema(of: schema)
     for trigger in triggers where !present.contains(where: trigger.hasSameName) {
@@ -285,11 +282,6 @@ private struct TableRebuild {
         .trigger, trigger.name, of: trigger.table,
         by: schema == "temp" ? "CREATE TEMP \(sql.dropFirst("CREATE ".count))" : sql)
     }
-  }
-
-  private func sequence() throws -> Int64? {
-    try db.value("SELECT seq FROM main.sqlite_sequence WHERE name = ?", old.name, as: Int64?.self)
-      ?? nil
   }
 
   /// Restores the AUTOINCREMENT sequence, so that used keys aren't used again.
@@ -315,23 +307,5 @@ extension SchemaEntry {
       return rest.first?.name?.foldedName == table.name.foldedName
         && rest.dropFirst().first?.isSymbol("(") != true
     }
-  }
-}
-
-extension TableSchema {
-  /// The same table with its columns in another table's order. Columns that both have keep their places there
-  /// as far as possible; new ones take the places of removed ones, or come last.
-  fileprivate func withColumns(inOrderOf old: TableSchema) -> TableSchema {
-    var added = columns.filter { old.column($0.name) == nil }[...]
-    var order: [ColumnSchema] = []
-    for place in old.columns {
-      if let column = column(place.name) ?? added.popFirst() { order.append(column) }
-    }
-    order += added
-    guard order != columns else { return self }
-    var table = self
-    table.columns = order
-    table.sql = DDL.createTable(name, order.map(\.sql) + constraints, options: options)
-    return table
   }
 }

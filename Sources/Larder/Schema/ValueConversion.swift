@@ -24,24 +24,17 @@ struct ValueConversion {
     if !isSame { conditions = affinity.conversions(value) }
     let becomesRowID =
       target.name == new.rowIDColumn && column.name.foldedName != old.rowIDColumn?.foldedName
-    if becomesRowID || target.defaultSQL != nil && new.replacesNull(in: target) {
+    let replacesNull = new.conflictClauses.contains { $0.replacesNull(in: target.name) }
+    if becomesRowID || target.defaultSQL != nil && replacesNull {
       conditions.append("\(value) IS NULL")
     }
     changed = conditions.reduce(nil) { all, one in all.map { "\($0) OR \(one)" } ?? one }
-    realZeros =
-      !isSame && affinity != .none ? "typeof(\(value)) = 'real' AND \(value) = 0" : nil
-  }
-}
-
-extension TableSchema {
-  fileprivate func replacesNull(in column: ColumnSchema) -> Bool {
-    conflictClauses.contains { $0.replacesNull(in: column.name) }
+    realZeros = !isSame && affinity != .none ? "typeof(\(value)) = 'real' AND \(value) = 0" : nil
   }
 }
 
 extension ColumnAffinity {
-  /// The conditions of values that the affinity changes. A CAST has an affinity of its own, which `+`
-  /// removes.
+  /// The conditions of values that the affinity changes. A CAST's own affinity is removed by `+`.
   fileprivate func conversions(_ value: SQL) -> [SQL] {
     switch self {
     case .none: []

@@ -6,29 +6,23 @@ extension Table {
   /// The ways the view in a database differs from this declaration: it has to exist and have these columns.
   func viewDifferences(_ db: Database) throws -> [TableDifference] {
     try core.check()
-    func difference(
-      _ kind: TableDifference.Kind, _ column: String?, declared: String?, found: String?,
-      isNote: Bool = false
-    ) -> TableDifference {
-      TableDifference(
-        kind: kind, table: name, column: column, declared: declared, found: found, isNote: isNote)
-    }
     func isSame(_ one: String, _ other: String) -> Bool {
       db.engine == nil ? one.foldedName == other.foldedName : one == other
     }
     let entries = try db.schema() + (db.engine == nil ? db.schema(of: "temp") : [])
     let entry = entries.last { [.table, .view].contains($0.kind) && isSame($0.name, name) }
     guard entry?.kind == .view else {
-      return [difference(.view, nil, declared: "a view", found: entry?.sql)]
+      return [TableDifference(kind: .view, table: name, declared: "a view", found: entry?.sql)]
     }
     let found = try db.columns(of: name).map(\.name)
     let missing = columnNames.filter { column in !found.contains { isSame($0, column) } }
     let surplus = found.filter { column in !columnNames.contains { isSame($0, column) } }
     return missing.map {
-      difference(.column, $0, declared: $0.quotedIdentifier, found: nil)
+      TableDifference(kind: .column, table: name, column: $0, declared: $0.quotedIdentifier)
     }
       + surplus.map {
-        difference(.column, $0, declared: nil, found: $0.quotedIdentifier, isNote: true)
+        TableDifference(
+          kind: .column, table: name, column: $0, found: $0.quotedIdentifier, isNote: true)
       }
   }
 }
@@ -44,8 +38,7 @@ extension Schema {
         $0.kind == .view && $0.name.foldedName == view.foldedName
       } && !other.isRead(view)
     }.map {
-      TableDifference(
-        kind: .view, table: $0, column: nil, declared: "a view", found: other.table($0)?.sql)
+      TableDifference(kind: .view, table: $0, declared: "a view", found: other.table($0)?.sql)
     }
   }
 }

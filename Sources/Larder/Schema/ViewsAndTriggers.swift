@@ -19,8 +19,7 @@ extension SchemaEntry {
     dateFormat: DateFormat = .secondsSince1970
   ) throws -> SchemaEntry {
     let text = try query.literalText(dateFormat: dateFormat)
-    return try declared(
-      .view, name, table: name, DDL.createView(name, columns: columns, as: text))
+    return try declared(.view, name, table: name, DDL.createView(name, columns: columns, as: text))
   }
 
   /// A trigger to create.
@@ -57,10 +56,8 @@ extension SchemaEntry {
   ///   .create(db)
   /// ```
   ///
-  /// Interpolated values are written into the text. Throws what
-  /// ``view(_:columns:as:dateFormat:)`` does. See
-  /// [CREATE VIRTUAL TABLE](https://www.sqlite.org/lang_createvtab.html) and
-  /// [FTS5](https://www.sqlite.org/fts5.html).
+  /// Interpolated values are written into the text. Throws what ``view(_:columns:as:dateFormat:)`` does. See
+  /// [CREATE VIRTUAL TABLE](https://www.sqlite.org/lang_createvtab.html).
   public static func virtualTable(_ name: String, using module: SQL) throws -> SchemaEntry {
     try declared(
       .table, name, table: name, DDL.createVirtualTable(name, using: module.literalText()))
@@ -77,12 +74,10 @@ extension SchemaEntry {
 
   /// Creates the object by its statement.
   ///
-  /// Throws `SchemaError.notItsStatement` if its text, which a file may have kept, is another statement;
-  /// ``LarderSQLite/DatabaseError`` if the object exists, or if the text has more than one statement
-  /// (`ResultCode.misuse`).
+  /// Throws `SchemaError.notItsStatement` if its text, which a file may have kept, is another statement, and
+  /// ``LarderSQLite/DatabaseError`` if the object exists or the text has several (`ResultCode.misuse`).
   ///
-  /// - `ifNotExists`: whether an existing object of this kind and name is accepted, whatever its definition
-  ///   (see `Schema`).
+  /// - `ifNotExists`: whether an object of this kind and name is accepted, whatever its definition.
   public func create(_ db: Database, ifNotExists: Bool = false) throws {
     guard let sql else {
       throw DatabaseError(.misuse, "SQLite creates “\(name)” itself, together with its table")
@@ -102,13 +97,11 @@ extension SchemaEntry {
     kind == other.kind && name.foldedName == other.name.foldedName
   }
 
-  /// Whether another entry has the same name and definition.
   func isSame(as other: SchemaEntry) -> Bool {
     hasSameName(as: other) && (sql ?? "").normalizedSQL == (other.sql ?? "").normalizedSQL
   }
 
-  /// The end of a table's name: the triggers of a full-text index write rows that others replace to the table
-  /// `<index>_replaced`.
+  /// The triggers of a full-text index write rows that others replace to the table `<index>_replaced`.
   static let replacedRows = "_replaced"
 
   /// Whether a table is the one for replaced rows of this full-text index.
@@ -127,7 +120,6 @@ extension SchemaEntry {
     sql?.sqlTokens.contains { $0.name?.foldedName == name.foldedName } ?? false
   }
 
-  /// The kind under which the entry's differences are reported.
   var differenceKind: TableDifference.Kind {
     switch kind {
     case .view: .view

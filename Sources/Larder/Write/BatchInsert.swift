@@ -164,7 +164,7 @@ extension TableCore {
     // FAIL and ROLLBACK are left out: what they leave behind would hinder finding the record at fault.
     let verb = policy == .fail || policy == .rollback ? nil : policy?.rawValue
     return statement(StatementKey(rows: rows, policy: verb)) {
-      rows == 1 ? sql.insert(or: verb) : sql.insert(rows: rows, or: verb)
+      sql.insert(rows: rows == 1 ? nil : rows, or: verb)
     }
   }
 

@@ -177,7 +177,7 @@ extension TableCore {
   /// The statement that inserts a record. On engines other than SQLite, a missing key's column is left out.
   func insertion(of record: UnsafeRawPointer, _ db: Database) throws -> SQLFragment {
     guard db.engine != nil else { return sql.insert() }
-    return sql.insert(leavingOut: try missingKey(of: record, db), ignoring: false)
+    return sql.insert(leavingOut: try missingKey(of: record, db))
   }
 }
 

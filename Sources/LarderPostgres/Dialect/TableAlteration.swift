@@ -39,10 +39,7 @@ struct TableAlteration {
     self.old = old
     self.new = new
     self.copying = expressions
-    copy = RowCopy(
-      old: old, new: new, losing: losing, db: db,
-      copying: Dictionary(
-        copying.map { ($0.key.foldedName, $0.value) }, uniquingKeysWith: { $1 }))
+    copy = RowCopy(old: old, new: new, losing: losing, db: db, copying: copying)
   }
 
   /// Changes the table, and returns the number of its rows.
@@ -62,9 +59,7 @@ struct TableAlteration {
   }
 
   private func alter(_ actions: String...) throws {
-    var sql = SQL(raw: DDL.alterTable(new.name, actions))
-    sql.isCacheable = false
-    try db.executeUpdate(sql)
+    try db.executeUpdate(SQL(raw: DDL.alterTable(new.name, actions)).uncached)
   }
 
   private func alter(_ column: ColumnSchema, _ action: String) throws {
@@ -157,9 +152,7 @@ struct TableAlteration {
         """
     }
     guard !actions.isEmpty else { return }
-    var sql = SQL(raw: DDL.alterTable(new.name, actions))
-    sql.isCacheable = false
-    try db.executeUpdate(sql)
+    try db.executeUpdate(SQL(raw: DDL.alterTable(new.name, actions)).uncached)
   }
 
   private var copiedColumns: [ColumnSchema] {
@@ -184,9 +177,7 @@ struct TableAlteration {
       (name: try row.get(at: 0, as: String.self), words: try row.get(at: 1, as: String.self))
     }
     for trigger in modes { try alter("DISABLE TRIGGER \(trigger.name.quotedIdentifier)") }
-    var update = SQL(raw: sql)
-    update.isCacheable = false
-    try db.executeUpdate(update)
+    try db.executeUpdate(SQL(raw: sql).uncached)
     // Deferred checks run now: the table can't be altered while any are pending.
     try db.executeUpdate("SET CONSTRAINTS ALL IMMEDIATE")
     for trigger in modes { try alter("\(trigger.words) TRIGGER \(trigger.name.quotedIdentifier)") }
@@ -231,7 +222,7 @@ struct TableAlteration {
     var names = old.foreignKeys.filter { key in !new.foreignKeys.contains(where: key.isSame) }
       .compactMap(\.name)
     names += zip(old.checks, old.checkNames).filter { !new.checks.contains($0.0) }.map(\.1)
-    names += old.surplusUniqueConstraints(for: new).map(\.name)
+    names += old.missingUniqueConstraints(in: new).map(\.name)
     if changesKey {
       names += try db.indexes(of: old.name).filter { $0.kind == .primaryKey }.map(\.name)
     }

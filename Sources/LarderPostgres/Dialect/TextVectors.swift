@@ -6,7 +6,7 @@ import LarderSQLite
 
 extension FullTextDefinition {
   /// The error if the engine doesn't support the index; nil if it does.
-  fileprivate var vectorRefusal: UnsupportedByEngine? {
+  var vectorRefusal: UnsupportedByEngine? {
     switch tokenizer.kind {
     case .unicode61, .ascii, .bigram: nil
     case .trigram, .custom:
@@ -38,8 +38,7 @@ extension FullTextDefinition {
       """
   }
 
-  /// The definition of the vector column: the words of each column, marked by a
-  /// letter from A to D that tells the column.
+  /// The definition of the vector column: the words of each column, marked by its letter from A to D.
   fileprivate var vector: SQLFragment {
     let parts = columns.map { column -> SQLFragment in
       let text = normalized("coalesce(\(name: column), '')")
@@ -49,8 +48,7 @@ extension FullTextDefinition {
   }
 
   fileprivate func letter(of column: String) -> String {
-    let number = columns.firstIndex(of: column) ?? 0
-    return ["A", "B", "C", "D"][min(number, 3)]
+    ["A", "B", "C", "D"][min(columns.firstIndex(of: column) ?? 0, 3)]
   }
 
 }
@@ -117,7 +115,7 @@ extension FullTextSearch {
   private var vector: SQLFragment { column(index.name) }
 
   /// The negated rank, since in FTS5, too, lower is better.
-  private func rank(_ weights: [Double]) -> SQLFragment {
+  func vectorRank(_ weights: [Double]) -> SQLFragment {
     // The last letter stands for all further columns.
     var weights = Array((weights + [1, 1, 1, 1]).prefix(4))
     let largest = weights.max() ?? 1
@@ -132,7 +130,7 @@ extension FullTextSearch {
   }
 
   /// - Parameter letters: the letters of the columns to search in; nil for all.
-  private func matches(_ node: FullTextPattern.Node, _ letters: Set<String>?) -> SQLFragment {
+  func matches(_ node: FullTextPattern.Node, _ letters: Set<String>?) -> SQLFragment {
     switch node {
     case .and(let nodes): joined(nodes.map { matches($0, letters) }, by: " AND ")
     case .or(let nodes): joined(nodes.map { matches($0, letters) }, by: " OR ")
@@ -176,8 +174,7 @@ extension FullTextSearch {
     return "CAST(\(words(of: text, isPrefix, letters)) AS tsquery)"
   }
 
-  /// A query for the words of a list, except those without a letter or digit.
-  /// The list is one value, since it may be long.
+  /// A query for the words of a list, which is one value, except those without a letter or digit.
   private func words(
     _ words: [String], _ isAny: Bool, _ isPrefix: Bool, _ letters: Set<String>?
   ) -> SQLFragment {

@@ -179,7 +179,7 @@ extension UInt8 {
   fileprivate var isSQLSpace: Bool { self == 0x20 || (0x09...0x0d).contains(self) && self != 0x0b }
 
   /// Whether the byte can occur in a keyword, an identifier or a number.
-  var isSQLWord: Bool {
+  package var isSQLWord: Bool {
     switch self {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
       UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "$"), 0x80...:

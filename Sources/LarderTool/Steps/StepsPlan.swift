@@ -79,8 +79,7 @@ private final class StepsDraft {
     db = try Database(configuration: configuration)
     try db.executeUpdate("PRAGMA foreign_keys = OFF")
     for sql in schema.tables.flatMap(\.statements) + schema.others.compactMap(\.sql) {
-      var statement = SQL(raw: sql)
-      statement.isCacheable = false
+      let statement = SQL(raw: sql).uncached
       do {
         try db.executeUpdate(statement)
       } catch let error as DatabaseError {
