@@ -64,10 +64,8 @@ private struct CopiedFile: Encodable {
   let file: String
   let pages: Int
 
-  @MainActor
   func show(_ invocation: Invocation) throws {
-    if invocation.wantsJSON { return try Output.showJSON(self) }
-    print("\(file.printable): \(pages.grouped) \(pages == 1 ? "page" : "pages")")
+    try invocation.show(self, ["\(file.printable): \(pages.counted("page"))"])
   }
 }
 

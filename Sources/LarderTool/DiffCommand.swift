@@ -38,10 +38,8 @@ extension Command {
     let difference = SchemaDifference(from: old, to: new, strictly: invocation.has("strictly"))
     if let form {
       print(try form.text(from: old, to: new, invocation), terminator: "")
-    } else if invocation.wantsJSON {
-      try Output.showJSON(difference)
     } else {
-      for line in difference.lines { print(line) }
+      try invocation.show(difference, difference.lines)
     }
     if invocation.has("check"), !difference.isEmpty { throw Failure("") }
   }

@@ -46,8 +46,7 @@ extension Command {
       }
       try writer.finish()
       if let path {
-        Output.note(
-          "\(path.printable): \(writer.count.grouped) \(writer.count == 1 ? "row" : "rows")")
+        Output.note("\(path.printable): \(writer.count.counted("row"))")
       }
     }
   }
@@ -105,13 +104,11 @@ private struct ExportedSelection {
     let arguments = try QueryParameters.arguments([], named: invocation.texts("bind"))
     db.authorizer = .readOnly
     defer { db.authorizer = nil }
-    do {
+    return try NamedDatabase.file(file).reportingSQL {
       let rows = try db.executeQuery(sql, arguments: arguments)
       // Compiles the statement here, while the authorizer is set.
       _ = rows.columnNames
       return rows
-    } catch let error as DatabaseError {
-      throw Failure(inSQL: error) ?? file.failure(error)
     }
   }
 }

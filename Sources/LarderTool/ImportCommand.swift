@@ -45,8 +45,7 @@ extension Command {
       let file = try DatabaseFile(location, invocation)
       if path != "-" { try file.checkIsOther(path) }
       let report = try plan.run(file, table: invocation.arguments[1])
-      if invocation.wantsJSON { return try Output.showJSON(report) }
-      print(report.text)
+      try invocation.show(report, [report.text])
     } catch {
       if isNew { DatabaseFile.remove(location) }
       throw error

@@ -112,6 +112,12 @@ struct DatabaseFile {
     }
   }
 
+  /// The size of the file whose name is this one's with a suffix; nil if there is none.
+  func size(ofSuffix suffix: String) -> Int? {
+    var status = stat()
+    return stat(path + suffix, &status) == 0 ? Int(status.st_size) : nil
+  }
+
   // MARK: Looking before opening
 
   /// The identity of the file at the end of a path.

@@ -80,6 +80,11 @@ struct RowCounter {
 }
 
 extension Database {
+  /// The value of a PRAGMA that is a number.
+  func pragma(_ name: String) throws -> Int {
+    try value(SQL(raw: "PRAGMA \(name)"), as: Int.self) ?? 0
+  }
+
   /// The number of rows of each table, as ANALYZE found it.
   func tableStatistics() throws -> [String: Int] {
     let isThere =

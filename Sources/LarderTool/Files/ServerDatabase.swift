@@ -103,17 +103,6 @@ struct ServerDatabase {
     }
   }
 
-  /// Describes an error that the command line's SQL has caused.
-  func failure(_ error: DatabaseError, inSQL sql: String) -> Failure {
-    if error.code == .readOnly {
-      return Failure(
-        .usage,
-        "\(name): the SQL can't be run: only statements that are known to read are, unless --write is given"
-      )
-    }
-    return Failure(inSQL: error) ?? failure(error)
-  }
-
   func failure(_ error: DatabaseError) -> Failure {
     if error.isInterrupt { return Failure(.interrupted, "interrupted") }
     // libpq's messages have several lines.
@@ -161,6 +150,24 @@ enum NamedDatabase {
     switch self {
     case .file(let file): file.failure(error)
     case .server(let server): server.failure(error)
+    }
+  }
+
+  /// Calls a closure, and describes an error that the command line's SQL has caused.
+  ///
+  /// - Parameter runsSQL: whether there is such SQL.
+  func reportingSQL<T>(if runsSQL: Bool = true, _ body: () throws -> T) throws -> T {
+    do {
+      return try body()
+    } catch let error as DatabaseError where runsSQL {
+      try Interruption.check()
+      if case .server(let server) = self, error.code == .readOnly {
+        throw Failure(
+          .usage,
+          "\(server.name): the SQL can't be run: only statements that are known to read are, unless --write is given"
+        )
+      }
+      throw Failure(inSQL: error) ?? failure(error)
     }
   }
 }

@@ -1,5 +1,3 @@
-import FoundationEssentials
-import Glibc
 import Larder
 import LarderTerminal
 
@@ -79,29 +77,22 @@ extension Inspection {
   ///   - table: the only table to inspect, ignoring case; nil for all.
   ///   - isExact: whether to count and measure without a time limit.
   init(_ db: Database, _ file: DatabaseFile, table: String?, isExact: Bool) throws {
-    func number(_ pragma: String) throws -> Int {
-      try db.value(SQL(raw: "PRAGMA \(pragma)"), as: Int.self) ?? 0
-    }
-    func sizeOfFile(_ suffix: String) -> Int? {
-      var status = stat()
-      return stat(file.path + suffix, &status) == 0 ? Int(status.st_size) : nil
-    }
     self.file = file.path
     size = file.size
-    logSize = sizeOfFile("-wal").flatMap { $0 > 0 ? $0 : nil }
-    journalSize = sizeOfFile("-journal").flatMap { $0 > 0 ? $0 : nil }
-    pageSize = try number("page_size")
-    pages = try number("page_count")
-    freePages = try number("freelist_count")
+    logSize = file.size(ofSuffix: "-wal").flatMap { $0 > 0 ? $0 : nil }
+    journalSize = file.size(ofSuffix: "-journal").flatMap { $0 > 0 ? $0 : nil }
+    pageSize = try db.pragma("page_size")
+    pages = try db.pragma("page_count")
+    freePages = try db.pragma("freelist_count")
     encoding = try db.value("PRAGMA encoding", as: String.self) ?? ""
     journalMode = try db.value("PRAGMA journal_mode", as: String.self) ?? ""
     let autoVacuums = ["none", "full", "incremental"]
-    let autoVacuum = try number("auto_vacuum")
+    let autoVacuum = try db.pragma("auto_vacuum")
     self.autoVacuum =
       autoVacuums.indices.contains(autoVacuum) ? autoVacuums[autoVacuum] : "unknown"
     userVersion = try db.userVersion
     applicationID = try db.applicationID
-    schemaVersion = try number("schema_version")
+    schemaVersion = try db.pragma("schema_version")
     writtenBy = file.header.writer
     let reader = try TableInspector(db, pages: pages, isExact: isExact)
     triggers = reader.entries.filter { $0.kind == .trigger }.count

@@ -23,11 +23,7 @@ enum RowFormat: Equatable {
 
   /// The format by the options, or else by the file's extension.
   init(_ invocation: Invocation, path: String?) throws {
-    let chosen = ["csv", "tsv", "jsonl"].filter(invocation.has)
-    guard chosen.count <= 1 else {
-      throw Failure(.usage, "--\(chosen[0]) and --\(chosen[1]) exclude one another")
-    }
-    switch chosen.first ?? Self.format(ofPath: path) {
+    switch try invocation.choice(of: ["csv", "tsv", "jsonl"]) ?? Self.format(ofPath: path) {
     case "jsonl":
       for option in ["delimiter", "null", "no-header"] where invocation.has(option) {
         throw Failure(.usage, "--\(option) is only for CSV")
@@ -49,8 +45,8 @@ enum RowFormat: Equatable {
 
   private static func delimiter(_ invocation: Invocation) throws -> UInt8? {
     guard let text = invocation.text("delimiter") else { return nil }
-    guard text.utf8.count == 1, let byte = text.utf8.first, byte < 0x80,
-      !"\"\r\n\0'.+-".utf8.contains(byte), !byte.isASCIILetterOrDigit
+    guard text.utf8.count == 1, let byte = text.utf8.first,
+      !"\"\r\n\0'.+-".utf8.contains(byte), text.allSatisfy({ !$0.isLetter && !$0.isNumber })
     else {
       throw Failure(
         .usage,
@@ -68,17 +64,6 @@ enum RowFormat: Equatable {
         .usage,
         "--null has to be a text without quotes, line breaks and the delimiter, and neither a number nor x'…'"
       )
-    }
-  }
-}
-
-extension UInt8 {
-  var isASCIILetterOrDigit: Bool {
-    switch self {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-      UInt8(ascii: "A")...UInt8(ascii: "Z"):
-      true
-    default: false
     }
   }
 }

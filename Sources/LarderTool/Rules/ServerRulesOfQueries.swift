@@ -4,28 +4,23 @@ import LarderTerminal
 
 // Rules about the server's plans of the statements of `--query`.
 
-extension ServerRule {
-  static let ofQueries: [ServerRule] = [
-    ServerRule(
-      "query-scan", .warning,
-      "A statement that scans a large table gets slower with every row."
-    ) { checked in
-      checked.plans.flatMap { query, plan in
-        plan.scans.filter { $0.rows >= largeTable }.map { scan in
-          Evidence(
-            table: scan.table,
-            found:
-              "“\(query.prefix(100))”: scans “\(scan.table)”, ≈ \(scan.rows.grouped) rows",
-            advice: scan.filter.map { "An index for \($0) may help." }
-              ?? "Read fewer rows, or store results that are needed often.")
-        }
+let serverRulesOfQueries: [ServerRule] = [
+  ServerRule(like: "query-scan") { checked in
+    checked.plans.flatMap { query, plan in
+      plan.scans.filter { $0.rows >= largeTable }.map { scan in
+        Evidence(
+          table: scan.table,
+          found:
+            "“\(query.prefix(100))”: scans “\(scan.table)”, ≈ \(scan.rows.grouped) rows",
+          advice: scan.filter.map { "An index for \($0) may help." }
+            ?? "Read fewer rows, or store results that are needed often.")
       }
     }
-  ]
+  }
+]
 
-  /// The number of rows from which a scan is reported: the planner itself prefers scans of small tables.
-  private static let largeTable = 10_000
-}
+/// The number of rows from which a scan is reported: the planner itself prefers scans of small tables.
+private let largeTable = 10_000
 
 /// The part of a plan that the rules use: its sequential scans.
 struct ServerPlan {
