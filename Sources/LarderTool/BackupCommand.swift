@@ -99,14 +99,6 @@ extension DatabaseFile {
       }
     }
   }
-
-  /// Throws if a path leads to this file.
-  func checkIsOther(_ other: String) throws {
-    guard !other.isEmpty else { throw Failure(.usage, "the name of the file is empty") }
-    if Self.identity(of: other) != nil, Self.identity(of: other) == Self.identity(of: path) {
-      throw Failure(.usage, "\(path) and \(other) are the same file")
-    }
-  }
 }
 
 extension Failure {

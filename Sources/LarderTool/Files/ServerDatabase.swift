@@ -64,7 +64,7 @@ struct ServerDatabase {
       var result: T?
       do {
         try pool.read { db in
-          result = try interruptible(db, body)
+          result = try db.interruptible(body)
           throw EndOfReading()
         }
       } catch is EndOfReading {}
@@ -80,15 +80,8 @@ struct ServerDatabase {
     try reporting {
       let db = try Database.postgres(address, configuration: configuration)
       defer { try? db.close() }
-      return try interruptible(db, body)
+      return try db.interruptible(body)
     }
-  }
-
-  private func interruptible<T>(_ db: Database, _ body: (Database) throws -> T) throws -> T {
-    let handle = db.interruptHandle
-    let alarm = Interruption.whenAsked { handle.interrupt() }
-    defer { withExtendedLifetime(alarm) {} }
-    return try body(db)
   }
 
   private func reporting<T>(_ body: () throws -> T) throws -> T {
