@@ -1,7 +1,6 @@
 import FoundationEssentials
 import Glibc
 import Larder
-import LarderSQLite
 import LarderTerminal
 
 extension Command {

@@ -1,5 +1,4 @@
 import Larder
-import LarderSQLite
 import LarderTerminal
 
 /// Finds the changes of tables by comparing their rows between two looks: SQLite doesn't report the rows that

@@ -1,6 +1,5 @@
 import Larder
 import LarderPostgres
-import LarderSQLite
 import LarderTerminal
 
 /// A PostgreSQL server's database, by its address on the command line.

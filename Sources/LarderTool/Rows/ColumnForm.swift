@@ -1,6 +1,5 @@
 import FoundationEssentials
 import Larder
-import LarderSQLite
 import LarderTerminal
 
 /// The conversion of an imported file's values by a column's declared type.

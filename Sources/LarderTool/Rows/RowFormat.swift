@@ -1,5 +1,4 @@
 import Larder
-import LarderSQLite
 import LarderTerminal
 
 /// The format of the rows in a file that `export` writes and `import` reads.

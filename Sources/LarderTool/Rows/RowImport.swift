@@ -1,5 +1,4 @@
 import Larder
-import LarderSQLite
 import LarderTerminal
 
 /// Inserts a file's records into a table, in the caller's transaction.

@@ -1,4 +1,5 @@
 import Larder
+import LarderTerminal
 
 // Rules about the contents of texts.
 

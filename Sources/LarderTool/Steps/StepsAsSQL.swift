@@ -1,5 +1,4 @@
 import Larder
-import LarderSQLite
 
 /// Writes steps as a script for the sqlite3 shell.
 ///

@@ -1,5 +1,4 @@
 import Larder
-import LarderSQLite
 import LarderTerminal
 
 /// Writes steps as a migration in Swift.

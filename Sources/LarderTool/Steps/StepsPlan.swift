@@ -1,5 +1,4 @@
 import Larder
-import LarderSQLite
 import LarderTerminal
 
 /// The steps from one schema to another, with the statements of each.
