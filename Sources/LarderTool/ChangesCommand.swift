@@ -85,7 +85,6 @@ struct FollowedChange: Sendable {
     var shown: String { value.plain.cut(to: 60) }
   }
 
-  /// The change as a line of text.
   var line: String {
     func list(_ values: [NamedValue]) -> String {
       values.map { "\($0.name.printable)=\($0.shown)" }.joined(separator: ", ")
@@ -103,7 +102,6 @@ struct FollowedChange: Sendable {
     }
   }
 
-  /// The change as a line of JSON.
   var json: String {
     func object(_ values: [NamedValue]) -> String? {
       let members = values.map { "\(JSONText.quoted($0.name)): \($0.value.json)" }

@@ -119,7 +119,6 @@ struct RuleNames {
 
   func names(_ rule: String) -> Bool { entries.contains { $0.rule == rule } }
 
-  /// Whether an entry applies to a finding.
   func contains(_ finding: Finding) -> Bool {
     let evidence = finding.evidence
     let table = evidence.table ?? ""

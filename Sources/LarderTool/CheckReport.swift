@@ -36,7 +36,6 @@ struct CheckReport: Encodable {
     tables = checked.tableCount
   }
 
-  /// The report as text.
   var lines: [String] {
     let lines =
       findings.flatMap { $0.lines + [""] } + remarks.map { "Not in full: \($0.printable)" }

@@ -100,7 +100,6 @@ struct Diagram: Encodable {
 }
 
 extension Schema {
-  /// The tables by their folded names.
   var tablesByName: [[UInt8]: TableSchema] {
     Dictionary(tables.map { ($0.name.foldedName, $0) }) { first, _ in first }
   }

@@ -105,7 +105,6 @@ struct SchemaDifference: Encodable {
 
   struct Step: Encodable {
     let detail: String
-    /// Whether the step loses something.
     let isDestructive: Bool
     /// The statement; nil for a table rebuild, which takes several.
     let sql: String?
@@ -127,7 +126,6 @@ struct SchemaDifference: Encodable {
 
   var isEmpty: Bool { differences.isEmpty }
 
-  /// The differences and steps as text.
   var lines: [String] {
     if isEmpty { return ["The schemas are the same."] }
     var lines = ["\(Style.bold("Differences")) (− in the first, + in the second):"]

@@ -23,7 +23,6 @@ extension Command {
 }
 
 extension Explanation {
-  /// The explanation as text.
   var lines: [String] {
     var lines = Self.tree(plan)
     if lines.isEmpty { lines = ["There is no plan: the statement reads no table."] }

@@ -133,9 +133,9 @@ private struct ImportPlan {
   private func columns(
     of name: String, _ db: Database, _ file: DatabaseFile
   ) throws -> [ImportedColumn] {
-    let isNew = try creates && db.readableTable(name) == nil
+    let isNew = try creates && ReadableTable(name, db) == nil
     if isNew { try create(name, db) }
-    guard let table = try db.readableTable(name) else {
+    guard let table = try ReadableTable(name, db) else {
       throw Failure("\(file.path): there is no table “\(name)”; --create creates it")
     }
     guard table.isTable else {
@@ -145,12 +145,8 @@ private struct ImportPlan {
       return table.columns.filter { $0.generatedSQL == nil }
         .map { ImportedColumn($0, isStrict: table.isStrict, isGuessed: isNew) }
     }
-    let places = table.columns.map(\.name).places
     return try wanted.map { wanted in
-      guard let place = places[wanted.foldedName] else {
-        throw Failure("“\(table.name)” has no column “\(wanted)”")
-      }
-      let column = table.columns[place]
+      let column = try table.column(wanted)
       guard column.generatedSQL == nil else {
         throw Failure(
           "the column “\(wanted)” of “\(table.name)” is generated, so it takes no values")

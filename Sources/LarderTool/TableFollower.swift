@@ -4,8 +4,10 @@ import LarderTerminal
 /// Finds the changes of tables by comparing their rows between two looks: SQLite doesn't report the rows that
 /// other processes change.
 final class TableFollower: Sendable {
+  /// The tables to follow; empty for all.
   private let names: [String]
   private let path: String
+  /// The number of rows up to which a table is compared row by row.
   private let mostRows: Int
   private let state = Lock(State())
 
@@ -16,10 +18,6 @@ final class TableFollower: Sendable {
     var changes: [FollowedChange] = []
   }
 
-  /// - Parameters:
-  ///   - names: the tables; empty for all.
-  ///   - path: the file's path, for messages.
-  ///   - mostRows: the number of rows up to which a table is compared row by row.
   init(names: [String], path: String, mostRows: Int) {
     self.names = names
     self.path = path

@@ -4,7 +4,6 @@ import LarderTerminal
 /// A table's number of rows, and its source.
 struct RowCount: Encodable, Equatable {
   enum Source: String, Encodable {
-    /// The rows were counted.
     case counted
     /// The statistics of ANALYZE, which may be old.
     case statistics

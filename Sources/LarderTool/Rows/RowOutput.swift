@@ -12,7 +12,6 @@ enum RowOutput {
   /// The number of rows that determine the columns' widths.
   private static let measuredRows = 1000
 
-  /// Prints a query's rows.
   func show(_ rows: ResultSet) throws {
     let names = rows.columnNames
     // A statement without columns has no rows to show.

@@ -10,7 +10,6 @@ struct RowWriter: ~Copyable {
   /// `"name": ` for each column, with the separator before it.
   private let keys: [[UInt8]]
   private var output: ByteOutput
-  /// The number of rows written.
   private(set) var count = 0
 
   init(
@@ -39,7 +38,6 @@ struct RowWriter: ~Copyable {
 
   mutating func finish() throws { try output.finish() }
 
-  /// Writes a result set's current row.
   mutating func write(_ rows: ResultSet) throws {
     count += 1
     for index in forms.indices {

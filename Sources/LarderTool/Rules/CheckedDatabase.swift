@@ -109,7 +109,6 @@ struct CheckBounds {
   /// The size in bytes up to which a database is copied into memory, for checks that have to write.
   var copiedSize = 64 << 20
 
-  /// No limits.
   static let none = CheckBounds(time: nil, rows: .max, copiedSize: .max)
 }
 

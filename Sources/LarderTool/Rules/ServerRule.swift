@@ -47,8 +47,8 @@ extension ServerRule {
 
 /// A server's database that is checked: the tables of its current schema, by the catalog.
 final class CheckedServer: CheckedSource {
-  /// The statements of `--query`, with their plans.
-  let plans: [(query: String, plan: ServerPlan)]
+  /// The statements of `--query`, with the scans in their plans.
+  let plans: [(query: String, scans: [Scan])]
   var knownNumbers: [NumberedColumn]?
 
   /// The CTE `own`: the schema's tables, without extensions' tables and without partitions.
@@ -74,7 +74,7 @@ final class CheckedServer: CheckedSource {
         set_config('transaction_read_only', 'on', true)
       """
     ).forEach { _ in }
-    plans = try queries.map { ($0, try Self.plan(of: $0, db)) }
+    plans = try queries.map { ($0, try Self.scans(of: $0, db)) }
     let tables = try db.value(SQL(raw: Self.ownTables + "SELECT count(*) FROM own"), as: Int.self)
     super.init(db, name: name, tableCount: tables ?? 0)
   }

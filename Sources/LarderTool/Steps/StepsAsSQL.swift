@@ -18,8 +18,6 @@ struct StepsAsSQL {
     violationsName = "temp." + plan.freeName("larder_violations").quotedIdentifier
   }
 
-  /// The whole script.
-  ///
   /// - Parameter title: a line that says what the script does.
   func script(title: String) -> String {
     let head = "-- \(title.commented)\n"
@@ -63,8 +61,6 @@ struct StepsAsSQL {
       \(end)\(plan.isCheckable.before ? "\nDROP TABLE \(violationsName);" : "")
       """
   }
-
-  // MARK: Steps
 
   private func text(_ part: StepsPlan.Part) -> String {
     (part.comments.map { "-- \($0)" } + statements(part)).joined(separator: "\n")
