@@ -1,6 +1,6 @@
 /// An exact decimal number of any length. Decimals are compared and computed with it in SQL, where
 /// Foundation's own operators would round.
-package struct DecimalNumber {
+package struct DecimalNumber: Hashable {
   /// The significant digits, without zeros at either end; empty for zero.
   package let digits: [UInt8]
   /// The power of ten of the last digit.
