@@ -145,9 +145,7 @@ enum NamedDatabase {
     }
   }
 
-  /// Calls a closure, and describes an error that the command line's SQL has caused.
-  ///
-  /// - Parameter runsSQL: whether there is such SQL.
+  /// Calls a closure, and describes an error that the command line's SQL has caused, if there is any.
   func reportingSQL<T>(if runsSQL: Bool = true, _ body: () throws -> T) throws -> T {
     do {
       return try body()

@@ -6,11 +6,7 @@ import LarderTerminal
 extension Database {
   /// The bytes that the pages of each table and index take, by
   /// [dbstat](https://www.sqlite.org/dbstat.html). Those that weren't read completely in time are left out;
-  /// all of them if SQLite was built without dbstat.
-  ///
-  /// - Parameters:
-  ///   - time: the time limit; nil for none.
-  ///   - progress: called with the number of pages so far.
+  /// all of them if SQLite was built without dbstat. `progress` is called with the number of pages so far.
   func sizes(time: Duration?, progress: (Int) -> Void) throws -> [String: Int] {
     let isKnown = try value(
       "SELECT EXISTS (SELECT 1 FROM pragma_module_list WHERE name = 'dbstat')", as: Bool.self)

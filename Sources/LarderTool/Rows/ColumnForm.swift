@@ -97,9 +97,7 @@ extension ImportedColumn {
     try parameter.bind(text: bytes)
   }
 
-  /// Binds the value if it is a number, and returns whether it was.
-  ///
-  /// - Parameter isMarked: whether the file marks the value as text.
+  /// Binds the value if it is a number, and returns whether it was. A file may mark a number as text.
   private func bindNumber(
     _ bytes: UnsafeBufferPointer<UInt8>, isMarked: Bool, to parameter: ParameterBinder
   ) throws -> Bool {

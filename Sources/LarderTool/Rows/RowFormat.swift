@@ -30,9 +30,16 @@ enum RowFormat: Equatable {
       self = .jsonLines
     case let name:
       let null = Array((invocation.text("null") ?? "").utf8)
-      self = .csv(
-        delimiter: try Self.delimiter(invocation) ?? (name == "tsv" ? 9 : comma), null: null)
-      try check(null: null)
+      let delimiter = try Self.delimiter(invocation) ?? (name == "tsv" ? 9 : comma)
+      let isPlain = !null.contains { $0 == delimiter || "\"\r\n".utf8.contains($0) }
+      guard isPlain, null.isEmpty || Double(decimal: null) == nil, !BlobLiteral.mayBegin(null)
+      else {
+        throw Failure(
+          .usage,
+          "--null has to be a text without quotes, line breaks and the delimiter, and neither a number nor x'…'"
+        )
+      }
+      self = .csv(delimiter: delimiter, null: null)
     }
   }
 
@@ -52,18 +59,6 @@ enum RowFormat: Equatable {
         "--delimiter has to be one ASCII character that can't be part of a number, not “\(text)”")
     }
     return byte
-  }
-
-  /// The text for NULL has to be a single line, and mustn't be a number or a blob.
-  private func check(null: [UInt8]) throws {
-    guard case .csv(let delimiter, _) = self else { return }
-    let isPlain = !null.contains { $0 == delimiter || "\"\r\n".utf8.contains($0) }
-    guard isPlain, null.isEmpty || Double(decimal: null) == nil, !BlobLiteral.mayBegin(null) else {
-      throw Failure(
-        .usage,
-        "--null has to be a text without quotes, line breaks and the delimiter, and neither a number nor x'…'"
-      )
-    }
   }
 }
 

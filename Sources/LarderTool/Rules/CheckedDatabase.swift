@@ -125,11 +125,8 @@ struct CheckedColumn {
   var sqlTable: String { table.name.quotedIdentifier }
   var sqlName: String { column.name.quotedIdentifier }
 
-  /// Makes the evidence of values that have some forms; nil if there are none.
-  ///
-  /// - Parameters:
-  ///   - what: the sentence's predicate, such as `hold text`.
-  ///   - condition: the condition of a query that lists the rows.
+  /// Makes the evidence of values that have some forms; nil if there are none. The sentence's predicate is
+  /// `what`, such as `hold text`; a query with the condition lists the rows.
   func evidence(
     _ forms: [ValueForm], _ what: String, advice: String, listing condition: String? = nil,
     sql: [String] = []
