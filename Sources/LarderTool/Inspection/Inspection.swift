@@ -219,3 +219,25 @@ extension InspectedIndex {
       condition: index.condition, size: size)
   }
 }
+
+extension InspectedTable {
+  var kindText: String {
+    var words = [kind]
+    if isStrict { words.append("strict") }
+    if isWithoutRowID { words.append("without rowid") }
+    return words.joined(separator: ", ")
+  }
+}
+
+/// Prints a list of tables, each with the size of its indexes; nil if that isn't known.
+func showList(_ tables: [(InspectedTable, sizeOfIndexes: Int?)]) {
+  var list = TextTable(
+    "NAME", "KIND", "ROWS", "SIZE", "COLUMNS", "INDEXES", "OF SIZE", numbers: [2, 3, 4, 5, 6])
+  for (table, sizeOfIndexes) in tables {
+    list.add(
+      table.name, table.kindText, table.rows?.text ?? "–", table.size?.byteCount ?? "–",
+      "\(table.columns.count)", "\(table.indexes.count)",
+      table.indexes.isEmpty ? "" : sizeOfIndexes?.byteCount ?? "–")
+  }
+  list.show()
+}

@@ -18,8 +18,8 @@ final class CheckedDatabase: CheckedSource {
   private let deadline: ContinuousClock.Instant?
   private var readingDeadline: ContinuousClock.Instant?
   private var rowCounts: [String: RowCount] = [:]
-  private var profiles: [String: TableProfile] = [:]
-  private var unreadable: Set<String> = []
+  /// The profiles that were asked for; nil for a table that can't be read.
+  private var profiles: [String: TableProfile?] = [:]
   private var knownIntegrityLines: [String]?
 
   init(_ db: Database, _ file: DatabaseFile, queries: [String], bounds: CheckBounds) throws {
@@ -60,7 +60,6 @@ final class CheckedDatabase: CheckedSource {
   /// The profile of a table's values. Returns nil, and adds a remark, if the table can't be read.
   func profile(of table: TableSchema) throws -> TableProfile? {
     if let known = profiles[table.name] { return known }
-    guard !unreadable.contains(table.name) else { return nil }
     readingDeadline = readingDeadline ?? bounds.time.map { .now + $0 }
     do {
       let profile = try TableProfile(of: table, in: db, bounds, until: readingDeadline)
@@ -73,7 +72,7 @@ final class CheckedDatabase: CheckedSource {
       profiles[table.name] = profile
       return profile
     } catch let error as DatabaseError where !error.isInterrupt {
-      unreadable.insert(table.name)
+      profiles[table.name] = .some(nil)
       remark("“\(table.name)” can't be read: \(error.message)")
       return nil
     }
