@@ -64,10 +64,8 @@ private struct CopiedFile: Encodable {
   let file: String
   let pages: Int
 
-  @MainActor
   func show(_ invocation: Invocation) throws {
-    if invocation.wantsJSON { return try Output.showJSON(self) }
-    print("\(file.printable): \(pages.grouped) \(pages == 1 ? "page" : "pages")")
+    try invocation.show(self, ["\(file.printable): \(pages.counted("page"))"])
   }
 }
 
@@ -99,14 +97,6 @@ extension DatabaseFile {
       } catch let error as DatabaseError where error.code == .corrupt {
         return false
       }
-    }
-  }
-
-  /// Throws if a path leads to this file.
-  func checkIsOther(_ other: String) throws {
-    guard !other.isEmpty else { throw Failure(.usage, "the name of the file is empty") }
-    if Self.identity(of: other) != nil, Self.identity(of: other) == Self.identity(of: path) {
-      throw Failure(.usage, "\(path) and \(other) are the same file")
     }
   }
 }

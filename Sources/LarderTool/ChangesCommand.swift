@@ -32,16 +32,15 @@ extension Command {
     Interruption.catchSignals()
     let following = Task {
       let queue = try file.queue()
-      var shown: Int?
+      var isFirst = true
+      var shown = 0
       for try await _ in queue.values(of: { db in try follower.look(db) }) {
-        if shown == nil {
-          Output.note("larder: following \(file.path.printable)")
-          shown = 0
-        }
+        if isFirst { Output.note("larder: following \(file.path.printable)") }
+        isFirst = false
         for change in follower.takeChanges() {
           print(invocation.wantsJSON ? change.json : change.line)
-          shown = (shown ?? 0) + 1
-          if let most, shown == most { return }
+          shown += 1
+          if shown == most { return }
         }
         try Output.finish()
       }
@@ -68,7 +67,7 @@ struct FollowedChange: Sendable {
   }
 
   /// The time at which the change was found, in UTC.
-  let time: String
+  let time = Date().formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
   let operation: Operation
   var table: String?
   /// The row's key, or the whole row if it has none.
@@ -82,19 +81,13 @@ struct FollowedChange: Sendable {
   struct NamedValue: Sendable {
     let name: String
     let value: DatabaseValue
+
+    var shown: String { value.plain.cut(to: 60) }
   }
 
-  init(_ operation: Operation, table: String? = nil, note: String? = nil) {
-    time = Date().formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
-    self.operation = operation
-    self.table = table
-    self.note = note
-  }
-
-  /// The change as a line of text.
   var line: String {
     func list(_ values: [NamedValue]) -> String {
-      values.map { "\($0.name.printable)=\($0.value.plain.cut(to: 60))" }.joined(separator: ", ")
+      values.map { "\($0.name.printable)=\($0.shown)" }.joined(separator: ", ")
     }
     let clock = Style.faint(String(time.dropFirst(11)))
     let name = (table ?? "").printable
@@ -102,29 +95,24 @@ struct FollowedChange: Sendable {
     case .insert: return "\(clock)  \(Style.green("+")) \(name)  \(list(new))"
     case .delete: return "\(clock)  \(Style.red("-")) \(name)  \(list(old))"
     case .update:
-      let values = zip(old, new).map { old, new in
-        "\(new.name.printable): \(old.value.plain.cut(to: 60)) → \(new.value.plain.cut(to: 60))"
-      }
+      let values = zip(old, new).map { "\($1.name.printable): \($0.shown) → \($1.shown)" }
       return
         "\(clock)  \(Style.yellow("~")) \(name)  \(list(key)): \(values.joined(separator: ", "))"
     case .schema, .commit: return "\(clock)  * \((note ?? "").printable)"
     }
   }
 
-  /// The change as a line of JSON.
   var json: String {
-    func object(_ values: [NamedValue]) -> String {
-      "{" + values.map { "\(JSONText.quoted($0.name)): \($0.value.json)" }.joined(separator: ", ")
-        + "}"
+    func object(_ values: [NamedValue]) -> String? {
+      let members = values.map { "\(JSONText.quoted($0.name)): \($0.value.json)" }
+      return values.isEmpty ? nil : "{" + members.joined(separator: ", ") + "}"
     }
-    var members = [
-      "\"time\": \(JSONText.quoted(time))", "\"operation\": \(JSONText.quoted(operation.rawValue))",
+    let members = [
+      ("time", JSONText.quoted(time)), ("operation", JSONText.quoted(operation.rawValue)),
+      ("table", table.map(JSONText.quoted)), ("key", object(key)), ("old", object(old)),
+      ("new", object(new)), ("note", note.map(JSONText.quoted)),
     ]
-    if let table { members.append("\"table\": \(JSONText.quoted(table))") }
-    if !key.isEmpty { members.append("\"key\": \(object(key))") }
-    if !old.isEmpty { members.append("\"old\": \(object(old))") }
-    if !new.isEmpty { members.append("\"new\": \(object(new))") }
-    if let note { members.append("\"note\": \(JSONText.quoted(note))") }
-    return "{" + members.joined(separator: ", ") + "}"
+    let present = members.compactMap { name, value in value.map { "\"\(name)\": \($0)" } }
+    return "{" + present.joined(separator: ", ") + "}"
   }
 }

@@ -28,12 +28,15 @@ extension Command {
   ) { invocation in
     let only = try RuleNames(invocation.texts("only"), "--only")
     let ignored = try RuleNames(invocation.texts("ignore"), "--ignore")
+    func chosen<Checked>(_ rules: [CheckRule<Checked>]) -> [CheckRule<Checked>] {
+      rules.filter { only.isEmpty || only.names($0.name) }
+    }
     let path = invocation.arguments.first
-    let isOnServer = path.map(ServerDatabase.isAddress) ?? false
-    let rules = Rule.all.filter { only.isEmpty || only.names($0.name) }
-    let serverRules = ServerRule.all.filter { only.isEmpty || only.names($0.name) }
     if invocation.has("rules") {
-      let listed = isOnServer ? serverRules.map(ListedRule.init) : rules.map(ListedRule.init)
+      let isOnServer = path.map(ServerDatabase.isAddress) ?? false
+      let listed =
+        isOnServer
+        ? chosen(ServerRule.all).map { ListedRule($0) } : chosen(Rule.all).map { ListedRule($0) }
       return try Output.show(listed, asJSON: invocation.wantsJSON) { rules in
         var table = TextTable("RULE", "SEVERITY", "REASON")
         for rule in rules { table.add(rule.name, rule.severity.rawValue, rule.reason) }
@@ -42,34 +45,30 @@ extension Command {
     }
     guard let path else { throw Failure(.usage, "check takes FILE; see “larder check --help”") }
     let queries = try invocation.texts("query").map(sqlText)
+    let bounds = invocation.has("all") ? CheckBounds.none : CheckBounds()
+    let database = try NamedDatabase(path, invocation)
     let report: CheckReport
-    switch try NamedDatabase(path, invocation) {
+    switch database {
     case .server(let server):
-      let time = invocation.has("all") ? nil : CheckBounds().time
       report = try server.connect { db in
         try db.inTransaction { db in
-          let checked = try server.checked(db, queries: queries, time: time)
+          let checked = try database.reportingSQL(if: !queries.isEmpty) {
+            try CheckedServer(db, name: server.name, queries: queries, time: bounds.time)
+          }
           db.setRollbackOnly()
           return try CheckReport(
-            checked, name: server.name, serverRules, ignoring: ignored, only: only)
+            checked, chosen(ServerRule.all), ignoring: ignored, only: only)
         }
       }
     case .file(let file):
       report = try file.read { db in
-        do {
-          let checked = try CheckedDatabase(
-            db, file, queries: queries, bounds: invocation.has("all") ? .none : CheckBounds())
-          return try CheckReport(checked, rules, ignoring: ignored, only: only)
-        } catch let error as DatabaseError where !queries.isEmpty {
-          throw Failure(inSQL: error) ?? file.failure(error)
+        try database.reportingSQL(if: !queries.isEmpty) {
+          let checked = try CheckedDatabase(db, file, queries: queries, bounds: bounds)
+          return try CheckReport(checked, chosen(Rule.all), ignoring: ignored, only: only)
         }
       }
     }
-    if invocation.wantsJSON {
-      try Output.showJSON(report)
-    } else {
-      for line in report.lines { print(line) }
-    }
+    try invocation.show(report, report.lines)
     if !report.findings.isEmpty { throw Failure("") }
   }
 }
@@ -77,23 +76,11 @@ extension Command {
 /// A rule as `--rules` lists it.
 private struct ListedRule: Encodable {
   let name: String
-  let severity: Rule.Severity
+  let severity: Severity
   let reason: String
 
-  init(_ rule: Rule) { (name, severity, reason) = (rule.name, rule.severity, rule.reason) }
-  init(_ rule: ServerRule) { (name, severity, reason) = (rule.name, rule.severity, rule.reason) }
-}
-
-extension ServerDatabase {
-  fileprivate func checked(
-    _ db: Database, queries: [String], time: Duration?
-  ) throws -> CheckedServer {
-    do {
-      return try CheckedServer(db, queries: queries, time: time)
-    } catch let error as DatabaseError where !queries.isEmpty {
-      try Interruption.check()
-      throw failure(error, inSQL: queries[0])
-    }
+  init<Checked>(_ rule: CheckRule<Checked>) {
+    (name, severity, reason) = (rule.name, rule.severity, rule.reason)
   }
 }
 
@@ -132,7 +119,6 @@ struct RuleNames {
 
   func names(_ rule: String) -> Bool { entries.contains { $0.rule == rule } }
 
-  /// Whether an entry applies to a finding.
   func contains(_ finding: Finding) -> Bool {
     let evidence = finding.evidence
     let table = evidence.table ?? ""

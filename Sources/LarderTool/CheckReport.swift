@@ -11,65 +11,31 @@ struct CheckReport: Encodable {
   private let rules: Int
   private let tables: Int
 
-  init(
-    _ checked: CheckedDatabase, _ rules: [Rule], ignoring ignored: RuleNames, only: RuleNames
+  /// Applies the rules, with a progress bar that is weighted by each rule's work.
+  init<Checked>(
+    _ checked: Checked, _ rules: [CheckRule<Checked>], ignoring ignored: RuleNames, only: RuleNames
   ) throws {
-    let found = try Self.apply(rules, work: \.work) { rule in
-      do {
-        return try rule.find(checked).map { Finding(rule, $0) }
-      } catch let error as DatabaseError where !error.isInterrupt {
-        checked.remark("the rule “\(rule.name)” couldn't be applied: \(error.message)")
-        return []
-      }
+    var bar = ProgressBar("check")
+    defer { bar.clear() }
+    let all = rules.reduce(0) { $0 + $1.work }
+    var done = 0.0
+    let found = try rules.flatMap { rule in
+      try Interruption.check()
+      bar.show(done / all)
+      done += rule.work
+      return try checked.attempt("the rule “\(rule.name)” couldn't be applied") {
+        try rule.find(checked)
+      }.map { Finding(rule, $0) }
     }
-    file = checked.file.path
-    findings = Self.sorted(found, ignoring: ignored, only: only)
-    remarks = checked.remarks
-    self.rules = rules.count
-    tables = checked.schema.tables.count
-  }
-
-  /// Makes the report on a server's database.
-  init(
-    _ checked: CheckedServer, name: String, _ rules: [ServerRule], ignoring ignored: RuleNames,
-    only: RuleNames
-  ) throws {
-    let found = try Self.apply(rules) { rule in
-      try checked.attempt("the rule “\(rule.name)” couldn't be applied") { try rule.find(checked) }
-        .map { Finding(rule, $0) }
-    }
-    file = name
-    findings = Self.sorted(found, ignoring: ignored, only: only)
+    findings = found.filter { !ignored.contains($0) && (only.isEmpty || only.contains($0)) }
+      .enumerated().sorted { ($0.element.severity, $0.offset) < ($1.element.severity, $1.offset) }
+      .map(\.element)
+    file = checked.name
     remarks = checked.remarks
     self.rules = rules.count
     tables = checked.tableCount
   }
 
-  /// Applies each rule, with a progress bar that is weighted by each rule's work.
-  private static func apply<R>(
-    _ rules: [R], work: (R) -> Double = { _ in 1 }, _ find: (R) throws -> [Finding]
-  ) throws -> [Finding] {
-    var bar = ProgressBar("check")
-    defer { bar.clear() }
-    let all = rules.reduce(0) { $0 + work($1) }
-    var done = 0.0
-    return try rules.flatMap { rule in
-      try Interruption.check()
-      bar.show(done / all)
-      done += work(rule)
-      return try find(rule)
-    }
-  }
-
-  private static func sorted(
-    _ findings: [Finding], ignoring ignored: RuleNames, only: RuleNames
-  ) -> [Finding] {
-    findings.filter { !ignored.contains($0) && (only.isEmpty || only.contains($0)) }
-      .enumerated().sorted { ($0.element.severity, $0.offset) < ($1.element.severity, $1.offset) }
-      .map(\.element)
-  }
-
-  /// The report as text.
   var lines: [String] {
     let lines =
       findings.flatMap { $0.lines + [""] } + remarks.map { "Not in full: \($0.printable)" }
@@ -77,14 +43,11 @@ struct CheckReport: Encodable {
   }
 
   private var summary: String {
-    func counted(_ count: Int, _ word: String) -> String {
-      "\(count.grouped) \(word)\(count == 1 ? "" : "s")"
-    }
-    let looked = "\(counted(rules, "rule")), \(counted(tables, "table"))"
+    let looked = "\(rules.counted("rule")), \(tables.counted("table"))"
     guard !findings.isEmpty else { return "Nothing was found (\(looked))." }
-    let kinds = Rule.Severity.allCases.compactMap { severity in
-      let count = findings.filter { $0.severity == severity }.count
-      return count > 0 ? counted(count, severity.rawValue) : nil
+    let kinds = Severity.allCases.compactMap { severity in
+      let count = findings.count { $0.severity == severity }
+      return count > 0 ? count.counted(severity.rawValue) : nil
     }
     return kinds.joined(separator: ", ") + " (\(looked))."
   }

@@ -44,11 +44,9 @@ extension Command {
       Option("resume", nil, "go on with an unfinished copy"),
     ]
   ) { invocation in
-    var options = CopyRun.Options()
-    options.schemaOnly = invocation.has("schema-only")
-    options.dataOnly = invocation.has("data-only")
-    options.resumes = invocation.has("resume")
-    options.tables = invocation.texts("table")
+    let options = CopyRun.Options(
+      schemaOnly: invocation.has("schema-only"), dataOnly: invocation.has("data-only"),
+      resumes: invocation.has("resume"), tables: invocation.texts("table"))
     guard !options.schemaOnly || !options.dataOnly && !options.resumes else {
       throw Failure(.usage, "--schema-only excludes --data-only and --resume")
     }
@@ -56,8 +54,8 @@ extension Command {
     if invocation.wantsJSON { return try Output.showJSON(report) }
     for sentence in report.leftOut { Output.note("left out: \(sentence.printable)") }
     for table in report.tables {
-      let rows = "\(table.rows.grouped) \(table.rows == 1 ? "row" : "rows")"
-      print("\(table.table.printable): \(rows)\(table.wasComplete ? ", complete already" : "")")
+      let rest = table.wasComplete ? ", complete already" : ""
+      print("\(table.table.printable): \(table.rows.counted("row"))\(rest)")
     }
     if report.tables.isEmpty {
       print(options.schemaOnly ? "The tables were created." : "There are no tables.")

@@ -20,12 +20,9 @@ extension Command {
       Option("dot", nil, "print a graph for Graphviz"),
     ]
   ) { invocation in
-    let formats = ["json", "svg", "mermaid", "dot"].filter(invocation.has)
-    guard formats.count <= 1 else {
-      throw Failure(.usage, "--\(formats[0]) and --\(formats[1]) exclude one another")
-    }
+    let format = try invocation.choice(of: ["json", "svg", "mermaid", "dot"])
     let diagram = Diagram(try Schema.read(invocation.arguments[0], invocation))
-    switch formats.first {
+    switch format {
     case "json": try Output.showJSON(diagram)
     case "svg": print(diagram.svg)
     case "dot": print(diagram.dot)
@@ -103,7 +100,6 @@ struct Diagram: Encodable {
 }
 
 extension Schema {
-  /// The tables by their folded names.
   var tablesByName: [[UInt8]: TableSchema] {
     Dictionary(tables.map { ($0.name.foldedName, $0) }) { first, _ in first }
   }

@@ -38,10 +38,8 @@ extension Command {
     let difference = SchemaDifference(from: old, to: new, strictly: invocation.has("strictly"))
     if let form {
       print(try form.text(from: old, to: new, invocation), terminator: "")
-    } else if invocation.wantsJSON {
-      try Output.showJSON(difference)
     } else {
-      for line in difference.lines { print(line) }
+      try invocation.show(difference, difference.lines)
     }
     if invocation.has("check"), !difference.isEmpty { throw Failure("") }
   }
@@ -107,7 +105,6 @@ struct SchemaDifference: Encodable {
 
   struct Step: Encodable {
     let detail: String
-    /// Whether the step loses something.
     let isDestructive: Bool
     /// The statement; nil for a table rebuild, which takes several.
     let sql: String?
@@ -129,7 +126,6 @@ struct SchemaDifference: Encodable {
 
   var isEmpty: Bool { differences.isEmpty }
 
-  /// The differences and steps as text.
   var lines: [String] {
     if isEmpty { return ["The schemas are the same."] }
     var lines = ["\(Style.bold("Differences")) (− in the first, + in the second):"]

@@ -16,19 +16,13 @@ extension Command {
     let sql = try sqlText(invocation.arguments[1])
     let file = try DatabaseFile(invocation.arguments[0], invocation)
     let explanation = try file.read { db in
-      do {
-        return try Explanation(db, sql)
-      } catch let error as DatabaseError {
-        throw Failure(inSQL: error) ?? file.failure(error)
-      }
+      try NamedDatabase.file(file).reportingSQL { try Explanation(db, sql) }
     }
-    if invocation.wantsJSON { return try Output.showJSON(explanation) }
-    for line in explanation.lines { print(line) }
+    try invocation.show(explanation, explanation.lines)
   }
 }
 
 extension Explanation {
-  /// The explanation as text.
   var lines: [String] {
     var lines = Self.tree(plan)
     if lines.isEmpty { lines = ["There is no plan: the statement reads no table."] }

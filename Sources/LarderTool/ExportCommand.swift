@@ -46,8 +46,7 @@ extension Command {
       }
       try writer.finish()
       if let path {
-        Output.note(
-          "\(path.printable): \(writer.count.grouped) \(writer.count == 1 ? "row" : "rows")")
+        Output.note("\(path.printable): \(writer.count.counted("row"))")
       }
     }
   }
@@ -77,20 +76,11 @@ private struct ExportedSelection {
   func rows(_ db: Database, _ file: DatabaseFile) throws -> (ResultSet, [ColumnForm]?) {
     guard invocation.arguments.count > 1 else { return (try queried(db, file), nil) }
     let name = invocation.arguments[1]
-    guard let found = try db.readableTable(name) else {
+    guard let found = try ReadableTable(name, db) else {
       throw Failure("\(file.path): there is no table or view “\(name)”")
     }
-    let all = found.columns
-    let chosen = try columns.map { names in
-      let places = all.map(\.name).places
-      return try names.map { name in
-        guard let place = places[name.foldedName] else {
-          throw Failure("“\(found.name)” has no column “\(name)”")
-        }
-        return all[place]
-      }
-    }
-    let exported = chosen ?? all.filter { $0.generatedSQL == nil }
+    let exported =
+      try columns?.map { try found.column($0) } ?? found.columns.filter { $0.generatedSQL == nil }
     guard !exported.isEmpty else { throw Failure("“\(found.name)” has only computed columns") }
     let list = exported.map(\.name.quotedIdentifier).joined(separator: ", ")
     let sql = "SELECT \(list) FROM main.\(found.name.quotedIdentifier)"
@@ -105,13 +95,11 @@ private struct ExportedSelection {
     let arguments = try QueryParameters.arguments([], named: invocation.texts("bind"))
     db.authorizer = .readOnly
     defer { db.authorizer = nil }
-    do {
+    return try NamedDatabase.file(file).reportingSQL {
       let rows = try db.executeQuery(sql, arguments: arguments)
       // Compiles the statement here, while the authorizer is set.
       _ = rows.columnNames
       return rows
-    } catch let error as DatabaseError {
-      throw Failure(inSQL: error) ?? file.failure(error)
     }
   }
 }
@@ -120,22 +108,28 @@ private struct ExportedSelection {
 struct ReadableTable {
   let name: String
   let columns: [ColumnSchema]
+  private let places: [[UInt8]: Int]
   let isStrict: Bool
   /// Whether this is an ordinary table: no view, and no virtual table.
   let isTable: Bool
-}
 
-extension Database {
   /// The table or view of this name in the main database; nil if there is none.
-  func readableTable(_ name: String) throws -> ReadableTable? {
-    let found = try executeQuery(
+  init?(_ name: String, _ db: Database) throws {
+    let found = try db.executeQuery(
       "SELECT name, strict, type = 'table' FROM pragma_table_list(?) WHERE schema = 'main'", name
     ).map { (try $0.get(at: 0) as String, try $0.get(at: 1) as Bool, try $0.get(at: 2) as Bool) }
-    return try found.first.map { name, isStrict, isTable in
-      ReadableTable(
-        name: name, columns: try columns(of: name, in: "main"), isStrict: isStrict,
-        isTable: isTable)
+    guard let first = found.first else { return nil }
+    (self.name, isStrict, isTable) = first
+    columns = try db.columns(of: self.name, in: "main")
+    places = columns.map(\.name).places
+  }
+
+  /// The column of this name. Throws ``Failure`` if there is none.
+  func column(_ name: String) throws -> ColumnSchema {
+    guard let place = places[name.foldedName] else {
+      throw Failure("“\(self.name)” has no column “\(name)”")
     }
+    return columns[place]
   }
 }
 

@@ -108,7 +108,6 @@ extension NamedDatabase {
 }
 
 extension String {
-  /// The path's last component.
   var lastComponent: String {
     split(separator: "/", omittingEmptySubsequences: true).last.map(String.init) ?? self
   }

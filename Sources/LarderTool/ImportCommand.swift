@@ -1,7 +1,6 @@
 import FoundationEssentials
 import Glibc
 import Larder
-import LarderSQLite
 import LarderTerminal
 
 extension Command {
@@ -45,8 +44,7 @@ extension Command {
       let file = try DatabaseFile(location, invocation)
       if path != "-" { try file.checkIsOther(path) }
       let report = try plan.run(file, table: invocation.arguments[1])
-      if invocation.wantsJSON { return try Output.showJSON(report) }
-      print(report.text)
+      try invocation.show(report, [report.text])
     } catch {
       if isNew { DatabaseFile.remove(location) }
       throw error
@@ -135,9 +133,9 @@ private struct ImportPlan {
   private func columns(
     of name: String, _ db: Database, _ file: DatabaseFile
   ) throws -> [ImportedColumn] {
-    let isNew = try creates && db.readableTable(name) == nil
+    let isNew = try creates && ReadableTable(name, db) == nil
     if isNew { try create(name, db) }
-    guard let table = try db.readableTable(name) else {
+    guard let table = try ReadableTable(name, db) else {
       throw Failure("\(file.path): there is no table “\(name)”; --create creates it")
     }
     guard table.isTable else {
@@ -147,12 +145,8 @@ private struct ImportPlan {
       return table.columns.filter { $0.generatedSQL == nil }
         .map { ImportedColumn($0, isStrict: table.isStrict, isGuessed: isNew) }
     }
-    let places = table.columns.map(\.name).places
     return try wanted.map { wanted in
-      guard let place = places[wanted.foldedName] else {
-        throw Failure("“\(table.name)” has no column “\(wanted)”")
-      }
-      let column = table.columns[place]
+      let column = try table.column(wanted)
       guard column.generatedSQL == nil else {
         throw Failure(
           "the column “\(wanted)” of “\(table.name)” is generated, so it takes no values")

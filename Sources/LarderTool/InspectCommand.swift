@@ -18,20 +18,17 @@ extension Command {
     options: [Option("exact", nil, "count and measure everything, however long it takes")]
   ) { invocation in
     let table = invocation.arguments.dropFirst().first
-    if ServerDatabase.isAddress(invocation.arguments[0]) {
-      let server = try ServerDatabase(invocation.arguments[0], invocation)
+    switch try NamedDatabase(invocation.arguments[0], invocation) {
+    case .server(let server):
       let inspection = try server.read { try ServerInspection($0, server.name, table: table) }
       if invocation.wantsJSON { return try Output.showJSON(inspection) }
-      return inspection.show(table: table)
-    }
-    let file = try DatabaseFile(invocation.arguments[0], invocation)
-    let inspection = try file.read {
-      try Inspection($0, file, table: table, isExact: invocation.has("exact"))
-    }
-    if invocation.wantsJSON { return try Output.showJSON(inspection) }
-    if table == nil {
-      inspection.show()
-    } else {
+      inspection.show(table: table)
+    case .file(let file):
+      let inspection = try file.read {
+        try Inspection($0, file, table: table, isExact: invocation.has("exact"))
+      }
+      if invocation.wantsJSON { return try Output.showJSON(inspection) }
+      if table == nil { return inspection.show() }
       for table in inspection.tables { table.show() }
     }
   }
@@ -46,19 +43,15 @@ private func showFacts(_ facts: [(String, String)]) {
 }
 
 extension Inspection {
-  func show() {
+  fileprivate func show() {
     print(Style.bold(file.printable))
     var journal = journalMode
     if let logSize { journal += ", log of \(logSize.byteCount)" }
     if let journalSize { journal += ", rollback journal of \(journalSize.byteCount)" }
+    let part = freePages * 100 / max(1, pages)
+    let free = freePages > 0 ? ", \(freePages.grouped) free (\(part) %)" : ""
     showFacts([
-      ("size", size.byteCount),
-      (
-        "pages",
-        "\(pages.grouped) of \(pageSize.grouped) bytes"
-          + (freePages > 0
-            ? ", \(freePages.grouped) free (\(freePages * 100 / max(1, pages)) %)" : "")
-      ),
+      ("size", size.byteCount), ("pages", "\(pages.grouped) of \(pageSize.grouped) bytes\(free)"),
       ("encoding", encoding),
       ("journal", journal),
       ("auto_vacuum", autoVacuum),
@@ -70,16 +63,11 @@ extension Inspection {
     ])
     print()
     guard !tables.isEmpty else { return print("There are no tables.") }
-    var list = TextTable(
-      "NAME", "KIND", "ROWS", "SIZE", "COLUMNS", "INDEXES", "OF SIZE", numbers: [2, 3, 4, 5, 6])
-    for table in tables {
-      let sizes = table.indexes.map(\.size)
-      let indexSize = sizes.contains(nil) ? "–" : sizes.reduce(0) { $0 + ($1 ?? 0) }.byteCount
-      list.add(
-        table.name, table.kindText, table.rows?.text ?? "–", table.size?.byteCount ?? "–",
-        "\(table.columns.count)", "\(table.indexes.count)", sizes.isEmpty ? "" : indexSize)
-    }
-    list.show()
+    showList(
+      tables.map { table in
+        let sizes = table.indexes.map(\.size)
+        return (table, sizes.contains(nil) ? nil : sizes.reduce(0) { $0 + ($1 ?? 0) })
+      })
     for table in tables {
       if let problem = table.problem {
         print("\n\(Style.red("“\(table.name.printable)” can't be read")): \(problem.printable)")
@@ -89,13 +77,6 @@ extension Inspection {
 }
 
 extension InspectedTable {
-  fileprivate var kindText: String {
-    var words = [kind]
-    if isStrict { words.append("strict") }
-    if isWithoutRowID { words.append("without rowid") }
-    return words.joined(separator: ", ")
-  }
-
   func show() {
     print(Style.bold(name.printable))
     var facts = [("kind", kindText)]
@@ -134,8 +115,7 @@ extension InspectedTable {
         list.add(
           key.columns.joined(separator: ", "),
           key.table + (columns.isEmpty ? "" : " (\(columns.joined(separator: ", ")))"),
-          key.onDelete,
-          key.onUpdate)
+          key.onDelete, key.onUpdate)
       }
       list.show()
     }

@@ -56,15 +56,10 @@ private struct MigrationStatus: Encodable {
   init(_ db: Database) throws {
     userVersion = db.engine == nil ? Int(try db.userVersion) : 0
     isRecorded = try db.tableExists(BookkeepingTables.migrations)
-    guard isRecorded else {
-      migrations = []
-      return
-    }
-    migrations = try Migrator([]).applied(db).map { migration in
+    migrations = try (isRecorded ? Migrator([]).applied(db) : []).map {
       Applied(
-        name: migration.name, checksum: migration.checksum,
-        appliedAt: migration.date?.formatted(.iso8601),
-        seconds: migration.duration.map { $0 / .seconds(1) })
+        name: $0.name, checksum: $0.checksum, appliedAt: $0.date?.formatted(.iso8601),
+        seconds: $0.duration.map { $0 / .seconds(1) })
     }
   }
 }

@@ -31,12 +31,8 @@ extension Command {
       ),
     ]
   ) { invocation in
-    let formats = ["json", "csv", "table"].filter(invocation.has)
-    guard formats.count <= 1 else {
-      throw Failure(.usage, "--\(formats[0]) and --\(formats[1]) exclude one another")
-    }
     let output: RowOutput =
-      switch formats.first {
+      switch try invocation.choice(of: ["json", "csv", "table"]) {
       case "json": .json
       case "csv": .csv
       default: .table(width: invocation.has("wide") ? nil : 60)
@@ -46,12 +42,7 @@ extension Command {
       Array(invocation.arguments.dropFirst(2)), named: invocation.texts("bind"))
     let file = try NamedDatabase(invocation.arguments[0], invocation)
     func show(_ db: Database) throws {
-      do {
-        try output.show(db.executeQuery(sql, arguments: arguments)) { print($0) }
-      } catch let error as DatabaseError {
-        if case .server(let server) = file { throw server.failure(error, inSQL: sql.text) }
-        throw Failure(inSQL: error) ?? file.failure(error)
-      }
+      try file.reportingSQL { try output.show(db.executeQuery(sql, arguments: arguments)) }
     }
     if invocation.has("write") {
       let changes = try file.write { db in

@@ -4,26 +4,21 @@ import LarderTerminal
 extension Failure {
   /// Describes an error in the command line's SQL, with its position; nil for an error with another cause.
   init?(inSQL error: DatabaseError) {
-    let primary = error.code
-    switch primary {
-    case .error, .misuse, .range, .mismatch, .tooBig, .authorization:
-      // Drops the advice to use another API, which is for programmers.
-      let message = error.message.split(separator: "; use ").first.map(String.init) ?? ""
-      let reason =
-        primary == .authorization
-        ? "only reading is allowed, unless --write is given (\(message))" : message
-      var place = ""
-      if let offset = error.offset, let sql = error.sql {
-        let before = sql.utf8.prefix(offset)
-        let line = before.filter { $0 == UInt8(ascii: "\n") }.count + 1
-        let rest = before.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-        let column = String(Substring(rest.last ?? before)).unicodeScalars.count + 1
-        place = line > 1 ? ", at line \(line), character \(column)" : ", at character \(column)"
-      }
-      self.init(.usage, "the SQL can't be run: \(reason)\(place)")
-    default:
-      return nil
+    let ofStatement: [ResultCode] = [.error, .misuse, .range, .mismatch, .tooBig, .authorization]
+    guard ofStatement.contains(error.code) else { return nil }
+    // Drops the advice to use another API, which is for programmers.
+    let message = error.message.split(separator: "; use ").first.map(String.init) ?? ""
+    let reason =
+      error.code == .authorization
+      ? "only reading is allowed, unless --write is given (\(message))" : message
+    var place = ""
+    if let offset = error.offset, let sql = error.sql {
+      let lines = sql.utf8.prefix(offset).split(
+        separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+      let column = (lines.last.map { String(Substring($0)) } ?? "").unicodeScalars.count + 1
+      place = (lines.count > 1 ? ", at line \(lines.count)," : ", at") + " character \(column)"
     }
+    self.init(.usage, "the SQL can't be run: \(reason)\(place)")
   }
 }
 

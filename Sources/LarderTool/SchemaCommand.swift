@@ -15,7 +15,6 @@ extension Command {
   ) { invocation in
     let file = try DatabaseFile(invocation.arguments[0], invocation)
     let document = try file.read { try SchemaDocument($0) }
-    if invocation.wantsJSON { return try Output.showJSON(document) }
-    for statement in document.statements { print(statement.terminated) }
+    try invocation.show(document, document.statements.map(\.terminated))
   }
 }

@@ -85,9 +85,8 @@ enum SchemaFile {
 
   /// The file's bytes; nil if it doesn't begin like a JSON object, or isn't a regular file.
   static func bytes(_ path: String) throws -> [UInt8]? {
-    let attributes = try? FileManager.default.attributesOfItem(atPath: path)
-    guard let type = attributes?[.type] as? FileAttributeType, type != .typeDirectory,
-      type == .typeRegular || type == .typeSymbolicLink,
+    var status = stat()
+    guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
       let handle = fopen(path, "re")
     else { return nil }
     defer { fclose(handle) }

@@ -1,33 +1,30 @@
 import Larder
-import LarderSQLite
 import LarderTerminal
 
 /// Finds the changes of tables by comparing their rows between two looks: SQLite doesn't report the rows that
 /// other processes change.
 final class TableFollower: Sendable {
+  /// The tables to follow; empty for all.
   private let names: [String]
   private let path: String
+  /// The number of rows up to which a table is compared row by row.
   private let mostRows: Int
   private let state = Lock(State())
 
   private struct State {
     /// The schema's version at the last look; nil before the first.
-    var schemaVersion: Int64?
+    var schemaVersion: Int?
     var tables: [FollowedTable] = []
     var changes: [FollowedChange] = []
   }
 
-  /// - Parameters:
-  ///   - names: the tables; empty for all.
-  ///   - path: the file's path, for messages.
-  ///   - mostRows: the number of rows up to which a table is compared row by row.
   init(names: [String], path: String, mostRows: Int) {
     self.names = names
     self.path = path
     self.mostRows = mostRows
   }
 
-  /// Returns the changes that were found since the last call.
+  /// The changes that were found since the last call.
   func takeChanges() -> [FollowedChange] {
     state.withLock { state in
       defer { state.changes = [] }
@@ -38,14 +35,13 @@ final class TableFollower: Sendable {
   /// Compares the tables with their state at the previous look.
   func look(_ db: Database) throws {
     try state.withLock { state in
-      let schemaVersion = try db.value("PRAGMA schema_version", as: Int64.self)
-      let isFirst = state.schemaVersion == nil
+      let schemaVersion = try db.pragma("schema_version")
       guard state.schemaVersion == schemaVersion else {
-        let before = state.tables.map(\.name)
+        let before = state.schemaVersion == nil ? nil : state.tables.map(\.name)
         state.schemaVersion = schemaVersion
         state.tables = try tables(db)
         for index in state.tables.indices { _ = try state.tables[index].look(db, mostRows) }
-        if !isFirst { state.changes.append(schemaChange(before, state.tables.map(\.name))) }
+        if let before { state.changes.append(schemaChange(before, state.tables.map(\.name))) }
         return
       }
       var found: [FollowedChange] = []
@@ -60,7 +56,7 @@ final class TableFollower: Sendable {
       if found.isEmpty, !unknown.isEmpty {
         let list = unknown.map { "“\($0)”" }.joined(separator: ", ")
         found.append(
-          FollowedChange(.commit, note: "a commit; too large to compare: \(list)"))
+          FollowedChange(operation: .commit, note: "a commit; too large to compare: \(list)"))
       }
       state.changes += found
     }
@@ -71,7 +67,7 @@ final class TableFollower: Sendable {
     let gone = before.filter { !after.contains($0) }.map { "“\($0)” was dropped" }
     let all = (made + gone).joined(separator: ", ")
     return FollowedChange(
-      .schema,
+      operation: .schema,
       note: "the schema has changed\(all.isEmpty ? "" : ": \(all)"); following the new schema")
   }
 
@@ -108,14 +104,11 @@ private struct FollowedTable {
     name = table.name
     let own = table.columns.map(\.name)
     // Without a primary key, the rowid identifies a row.
-    let key = table.primaryKey.isEmpty ? table.rowIDNames.first : nil
-    columns = (key.map { [$0] } ?? []) + own
-    if key != nil {
-      keyPlaces = [0]
-    } else {
-      let places = table.primaryKey.compactMap { name in own.firstIndex(of: name) }
-      keyPlaces = places.isEmpty ? Array(own.indices) : places
-    }
+    let rowID = table.primaryKey.isEmpty ? table.rowIDNames.first : nil
+    columns = [rowID].compactMap { $0 } + own
+    let places =
+      rowID == nil ? table.primaryKey.compactMap { name in own.firstIndex(of: name) } : [0]
+    keyPlaces = places.isEmpty ? Array(own.indices) : places
     source = "main.\(name.quotedIdentifier)"
     sql = "SELECT \(columns.map(\.quotedIdentifier).joined(separator: ", ")) FROM \(source)"
     number = (table.rowIDColumn ?? table.rowIDNames.first)?.quotedIdentifier
@@ -159,9 +152,7 @@ private struct FollowedTable {
   private func changes(from before: Rows, to now: Rows) -> [FollowedChange] {
     var found: [(key: [ExactValue], change: FollowedChange)] = []
     for (key, old) in before where now[key] == nil {
-      var change = change(.delete, old)
-      change.old = named(columns.indices, old)
-      found.append((key, change))
+      found.append((key, change(.delete, old, old: named(columns.indices, old))))
     }
     for (key, new) in now {
       guard let old = before[key] else {
@@ -170,26 +161,21 @@ private struct FollowedTable {
       }
       let places = columns.indices.filter { !old[$0].isSame(as: new[$0]) }
       if places.isEmpty { continue }
-      var change = change(.update, new)
-      change.old = named(places, old)
-      change.new = named(places, new)
-      found.append((key, change))
+      found.append((key, change(.update, new, old: named(places, old), new: named(places, new))))
     }
     return found.sorted { $0.key.map(\.value).precedes($1.key.map(\.value)) }.map(\.change)
   }
 
   private func change(
-    _ operation: FollowedChange.Operation, _ row: [DatabaseValue]
+    _ operation: FollowedChange.Operation, _ row: [DatabaseValue],
+    old: [FollowedChange.NamedValue] = [], new: [FollowedChange.NamedValue] = []
   ) -> FollowedChange {
-    var change = FollowedChange(operation, table: name)
-    change.key = named(keyPlaces, row)
-    return change
+    FollowedChange(
+      operation: operation, table: name, key: named(keyPlaces, row), old: old, new: new)
   }
 
   private func inserted(_ row: [DatabaseValue]) -> FollowedChange {
-    var change = change(.insert, row)
-    change.new = named(columns.indices, row)
-    return change
+    change(.insert, row, new: named(columns.indices, row))
   }
 
   // MARK: Large tables

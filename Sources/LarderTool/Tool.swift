@@ -3,7 +3,6 @@ import Larder
 import LarderTerminal
 
 extension Program {
-  /// The program, with its commands in the help's order.
   static let larder = Program(
     name: "larder", title: "inspects SQLite databases, and works on them",
     version: "larder \(SQLiteLibrary.larderVersion), SQLite \(SQLiteLibrary.version)",

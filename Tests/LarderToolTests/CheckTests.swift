@@ -86,7 +86,10 @@ struct CheckTests {
     #expect(result.lines.count == Rule.all.count + 1)
     #expect(Rule.all.count >= 30 && Set(Rule.all.map(\.name)).count == Rule.all.count)
     for rule in Rule.all {
-      #expect(rule.name.utf8.allSatisfy { (0x61...0x7A).contains($0) || $0 == 0x2D || $0.isDigit })
+      #expect(
+        rule.name.utf8.allSatisfy {
+          (0x61...0x7A).contains($0) || $0 == 0x2D || $0.decimalDigit != nil
+        })
       #expect(rule.reason.hasSuffix(".") && result.output.contains(rule.reason))
     }
   }

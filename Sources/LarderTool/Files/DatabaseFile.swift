@@ -1,4 +1,3 @@
-import FoundationEssentials
 import Glibc
 import Larder
 import LarderTerminal
@@ -63,10 +62,7 @@ struct DatabaseFile {
     Interruption.catchSignals()
     do {
       let db = try Database(path: path, configuration: configuration)
-      let handle = db.interruptHandle
-      let alarm = Interruption.whenAsked { handle.interrupt() }
-      defer { withExtendedLifetime(alarm) {} }
-      let result = try body(db)
+      let result = try db.interruptible(body)
       try db.close()
       return result
     } catch let error as DatabaseError {
@@ -81,58 +77,58 @@ struct DatabaseFile {
 
   /// Describes an error of SQLite for this file.
   func failure(_ error: DatabaseError) -> Failure {
-    let folder =
-      path.contains("/") ? String(path[..<(path.lastIndex(of: "/") ?? path.endIndex)]) : "."
+    let reason: String
+    let whole = header.pageSize * header.pageCount
     switch error.code {
-    case .notADatabase:
-      return Failure(.database, "\(path): this isn't a database, or it is encrypted")
-    case .corrupt where size < header.pageSize * header.pageCount:
-      return Failure(
-        .database,
-        "\(path): the file is cut off: it has \(size.grouped) bytes, of \((header.pageSize * header.pageCount).grouped)"
-      )
-    case .corrupt:
-      return Failure(.database, "\(path): the database is damaged (\(error.message))")
+    case .notADatabase: reason = "this isn't a database, or it is encrypted"
+    case .corrupt where size < whole:
+      reason = "the file is cut off: it has \(size.grouped) bytes, of \(whole.grouped)"
+    case .corrupt: reason = "the database is damaged (\(error.message))"
     case .readOnly, .cannotOpen:
+      let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
       if access(path + "-journal", F_OK) == 0 {
-        return Failure(
-          .database,
-          "\(path): a program was interrupted while it wrote; the next one that may write to the file"
-            + " will undo that, using \(path)-journal")
+        reason =
+          "a program was interrupted while it wrote; the next one that may write to the file"
+          + " will undo that, using \(path)-journal"
+      } else if header.usesLog, access(folder, W_OK) != 0 {
+        reason =
+          "its journal mode is wal, which needs a file beside it, but the folder can't be"
+          + " written: copy the file elsewhere, with the one whose name ends in -wal"
+      } else {
+        reason = error.message
       }
-      if header.usesLog, access(folder.isEmpty ? "/" : folder, W_OK) != 0 {
-        return Failure(
-          .database,
-          "\(path): its journal mode is wal, which needs a file beside it, but the folder can't be"
-            + " written: copy the file elsewhere, with the one whose name ends in -wal")
-      }
-      return Failure(.database, "\(path): \(error.message)")
-    default:
-      return Failure(describing: error, database: path)
+    default: return Failure(describing: error, database: path)
     }
+    return Failure(.database, "\(path): \(reason)")
+  }
+
+  /// The size of the file whose name is this one's with a suffix; nil if there is none.
+  func size(ofSuffix suffix: String) -> Int? {
+    var status = stat()
+    return stat(path + suffix, &status) == 0 ? Int(status.st_size) : nil
   }
 
   // MARK: Looking before opening
 
-  /// The identity of the file at the end of a path.
-  struct Identity: Equatable {
-    let device: UInt64
-    let node: UInt64
-  }
-
-  /// The identity of a path's file; nil if it doesn't exist.
-  static func identity(of path: String) -> Identity? {
-    var status = stat()
-    guard stat(path, &status) == 0 else { return nil }
-    return Identity(device: UInt64(status.st_dev), node: UInt64(status.st_ino))
+  /// Throws if a path leads to this file.
+  func checkIsOther(_ other: String) throws {
+    guard !other.isEmpty else { throw Failure(.usage, "the name of the file is empty") }
+    var (own, others) = (stat(), stat())
+    if stat(path, &own) == 0, stat(other, &others) == 0, own.st_dev == others.st_dev,
+      own.st_ino == others.st_ino
+    {
+      throw Failure(.usage, "\(path) and \(other) are the same file")
+    }
   }
 
   private static func sizeOfFile(at path: String) throws -> Int {
-    func failure(_ reason: String) -> Failure { Failure(.database, "\(path): \(reason)") }
+    func failure(_ reason: String? = nil) -> Failure {
+      Failure(.database, "\(path): \(reason ?? String(cString: strerror(errno)))")
+    }
     guard !path.isEmpty else { throw Failure(.usage, "the name of the file is empty") }
     var status = stat()
     guard stat(path, &status) == 0 else {
-      throw failure(errno == ENOENT ? "there is no such file" : String(cString: strerror(errno)))
+      throw failure(errno == ENOENT ? "there is no such file" : nil)
     }
     switch status.st_mode & S_IFMT {
     case S_IFREG: break
@@ -141,22 +137,29 @@ struct DatabaseFile {
     case S_IFSOCK: throw failure("this is a socket; a database is a file")
     default: throw failure("this is a device; a database is a file")
     }
-    guard access(path, R_OK) == 0 else { throw failure(String(cString: strerror(errno))) }
+    guard access(path, R_OK) == 0 else { throw failure() }
     return Int(status.st_size)
   }
 
   private static func beginning(of path: String) throws -> [UInt8] {
     // Closing drops the process's POSIX locks on the file, but no connection has it open yet.
     let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-    guard descriptor >= 0 else {
-      throw Failure(.database, "\(path): \(String(cString: strerror(errno)))")
-    }
-    defer { close(descriptor) }
+    defer { if descriptor >= 0 { close(descriptor) } }
     var bytes = [UInt8](repeating: 0, count: FileHeader.size)
-    let count = pread(descriptor, &bytes, bytes.count, 0)
+    let count = descriptor < 0 ? -1 : pread(descriptor, &bytes, bytes.count, 0)
     guard count >= 0 else {
       throw Failure(.database, "\(path): \(String(cString: strerror(errno)))")
     }
     return Array(bytes.prefix(count))
+  }
+}
+
+extension Database {
+  /// Calls a closure, whose statements Ctrl-C interrupts.
+  func interruptible<T>(_ body: (Database) throws -> T) throws -> T {
+    let handle = interruptHandle
+    let alarm = Interruption.whenAsked { handle.interrupt() }
+    defer { withExtendedLifetime(alarm) {} }
+    return try body(self)
   }
 }

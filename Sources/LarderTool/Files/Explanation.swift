@@ -90,9 +90,9 @@ private struct RowsOfTables {
 
   init(_ db: Database, namedBy statement: String) throws {
     let counter = try RowCounter(db, time: .milliseconds(200))
-    let tables = try db.executeQuery(
+    let tables: [(String, Bool)] = try db.executeQuery(
       "SELECT name, wr FROM pragma_table_list WHERE schema = 'main' AND type = 'table'"
-    ).map { (try $0.get(at: 0, as: String.self), try $0.get(at: 1, as: Bool.self)) }
+    ).map { (try $0.get(at: 0), try $0.get(at: 1)) }
     for (name, isWithoutRowID) in tables.prefix(1000) {
       rows[name] = try? counter.rows(of: name, hasRowID: !isWithoutRowID)
     }

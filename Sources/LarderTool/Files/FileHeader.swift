@@ -3,7 +3,6 @@ import LarderTerminal
 /// The [header](https://www.sqlite.org/fileformat2.html#the_database_header) in a database's first 100 bytes,
 /// read without SQLite.
 struct FileHeader {
-  /// The size of a page in bytes.
   let pageSize: Int
   /// The number of pages by the header; 0 if an old version of SQLite wrote the file, and didn't store it.
   let pageCount: Int
@@ -12,7 +11,6 @@ struct FileHeader {
   /// The version of SQLite that wrote the file last, such as `3.40.1`.
   let writer: String
 
-  /// The header's size in bytes.
   static let size = 100
 
   /// Parses a file's first bytes. Throws ``Failure`` if they aren't a header.

@@ -4,7 +4,6 @@ import LarderTerminal
 /// A table's number of rows, and its source.
 struct RowCount: Encodable, Equatable {
   enum Source: String, Encodable {
-    /// The rows were counted.
     case counted
     /// The statistics of ANALYZE, which may be old.
     case statistics
@@ -39,8 +38,6 @@ struct RowCounter {
   }
 
   /// The number of a table's rows; nil if it isn't known, such as for a damaged table.
-  ///
-  /// - Parameter hasRowID: whether the table has rowids.
   func rows(of table: String, hasRowID: Bool) throws -> RowCount? {
     do {
       return try readableRows(of: table, hasRowID: hasRowID)
@@ -66,13 +63,13 @@ struct RowCounter {
 
   private func rowIDs(of table: String) throws -> RowCount? {
     // Two queries: min or max alone is found at an end of the B-tree, but both together take a scan.
-    let first =
-      try db.value(
-        "SELECT min(rowid) FROM main.\(identifier: table)", as: Int64?.self) ?? nil
-    let last =
-      try db.value(
-        "SELECT max(rowid) FROM main.\(identifier: table)", as: Int64?.self) ?? nil
-    guard let first, let last else { return RowCount(rows: 0, source: .counted) }
+    func end(_ function: String) throws -> Int64? {
+      let sql = SQL(raw: "SELECT \(function)(rowid) FROM main.\(table.quotedIdentifier)")
+      return try db.value(sql, as: Int64?.self) ?? nil
+    }
+    guard let first = try end("min"), let last = try end("max") else {
+      return RowCount(rows: 0, source: .counted)
+    }
     let (span, overflows) = last.subtractingReportingOverflow(first)
     guard !overflows, span < Int64.max else { return nil }
     return RowCount(rows: Int(span) + 1, source: .rowIDs)
@@ -80,6 +77,11 @@ struct RowCounter {
 }
 
 extension Database {
+  /// The value of a PRAGMA that is a number.
+  func pragma(_ name: String) throws -> Int {
+    try value(SQL(raw: "PRAGMA \(name)"), as: Int.self) ?? 0
+  }
+
   /// The number of rows of each table, as ANALYZE found it.
   func tableStatistics() throws -> [String: Int] {
     let isThere =

@@ -1,6 +1,5 @@
 import Larder
 import LarderPostgres
-import LarderSQLite
 import LarderTerminal
 
 /// A PostgreSQL server's database, by its address on the command line.
@@ -64,7 +63,7 @@ struct ServerDatabase {
       var result: T?
       do {
         try pool.read { db in
-          result = try interruptible(db, body)
+          result = try db.interruptible(body)
           throw EndOfReading()
         }
       } catch is EndOfReading {}
@@ -80,15 +79,8 @@ struct ServerDatabase {
     try reporting {
       let db = try Database.postgres(address, configuration: configuration)
       defer { try? db.close() }
-      return try interruptible(db, body)
+      return try db.interruptible(body)
     }
-  }
-
-  private func interruptible<T>(_ db: Database, _ body: (Database) throws -> T) throws -> T {
-    let handle = db.interruptHandle
-    let alarm = Interruption.whenAsked { handle.interrupt() }
-    defer { withExtendedLifetime(alarm) {} }
-    return try body(db)
   }
 
   private func reporting<T>(_ body: () throws -> T) throws -> T {
@@ -101,17 +93,6 @@ struct ServerDatabase {
     } catch let error as UnsupportedByEngine {
       throw Failure(.usage, "\(name): \(error)")
     }
-  }
-
-  /// Describes an error that the command line's SQL has caused.
-  func failure(_ error: DatabaseError, inSQL sql: String) -> Failure {
-    if error.code == .readOnly {
-      return Failure(
-        .usage,
-        "\(name): the SQL can't be run: only statements that are known to read are, unless --write is given"
-      )
-    }
-    return Failure(inSQL: error) ?? failure(error)
   }
 
   func failure(_ error: DatabaseError) -> Failure {
@@ -161,6 +142,22 @@ enum NamedDatabase {
     switch self {
     case .file(let file): file.failure(error)
     case .server(let server): server.failure(error)
+    }
+  }
+
+  /// Calls a closure, and describes an error that the command line's SQL has caused, if there is any.
+  func reportingSQL<T>(if runsSQL: Bool = true, _ body: () throws -> T) throws -> T {
+    do {
+      return try body()
+    } catch let error as DatabaseError where runsSQL {
+      try Interruption.check()
+      if case .server(let server) = self, error.code == .readOnly {
+        throw Failure(
+          .usage,
+          "\(server.name): the SQL can't be run: only statements that are known to read are, unless --write is given"
+        )
+      }
+      throw Failure(inSQL: error) ?? failure(error)
     }
   }
 }

@@ -60,11 +60,7 @@ struct ServerInspection: Encodable {
         name: listed.name, kind: listed.kind, rows: listed.rows, size: listed.size,
         sizeOfIndexes: listed.sizeOfIndexes,
         columns: try db.columns(of: listed.name).map { InspectedColumn($0) },
-        indexes: try db.indexes(of: listed.name).map {
-          InspectedIndex(
-            name: $0.name, columns: $0.columns, isUnique: $0.isUnique, condition: $0.condition,
-            size: nil)
-        },
+        indexes: try db.indexes(of: listed.name).map { InspectedIndex($0) },
         foreignKeys: try db.foreignKeys(of: listed.name).map { InspectedForeignKey($0) })
     }
   }
@@ -80,15 +76,7 @@ struct ServerInspection: Encodable {
     print("  encoding  \(encoding)")
     print("  server    PostgreSQL \(server.printable)\n")
     guard !tables.isEmpty else { return print("There are no tables.") }
-    var list = TextTable(
-      "NAME", "KIND", "ROWS", "SIZE", "COLUMNS", "INDEXES", "OF SIZE", numbers: [2, 3, 4, 5, 6])
-    for table in tables {
-      list.add(
-        table.name, table.kind, table.rows.map { "≈ \($0.grouped)" } ?? "–", table.size.byteCount,
-        "\(table.columns.count)", "\(table.indexes.count)",
-        table.indexes.isEmpty ? "" : table.sizeOfIndexes.byteCount)
-    }
-    list.show()
+    showList(tables.map { ($0.inspected, $0.sizeOfIndexes) })
   }
 }
 
@@ -96,8 +84,7 @@ extension ServerInspection.Table {
   /// The table in the form of a file's, to be printed alike.
   fileprivate var inspected: InspectedTable {
     InspectedTable(
-      name: name, kind: kind, isStrict: false, isWithoutRowID: false,
-      rows: rows.map { RowCount(rows: $0, source: .statistics) }, size: size, columns: columns,
-      indexes: indexes, foreignKeys: foreignKeys, triggers: [], sql: nil, problem: nil)
+      name: name, kind: kind, rows: rows.map { RowCount(rows: $0, source: .statistics) },
+      size: size, columns: columns, indexes: indexes, foreignKeys: foreignKeys)
   }
 }

@@ -42,8 +42,8 @@ extension Command {
     }
     let after = try DatabaseFile(copy ?? file.path, invocation).size
     let report = Vacuumed(file: copy ?? file.path, before: file.size, after: after)
-    if invocation.wantsJSON { return try Output.showJSON(report) }
-    print("\(report.file.printable): \(after.byteCount), from \(file.size.byteCount)")
+    try invocation.show(
+      report, ["\(report.file.printable): \(after.byteCount), from \(file.size.byteCount)"])
   }
 
   static let optimize = Command(
@@ -64,10 +64,9 @@ extension Command {
       return try db.tableStatistics()
     }
     let report = Optimized(file: file.path, tables: tables)
-    if invocation.wantsJSON { return try Output.showJSON(report) }
-    print(
-      "\(file.path.printable): there are statistics of \(tables.count) \(tables.count == 1 ? "table" : "tables")"
-    )
+    let noun = tables.count == 1 ? "table" : "tables"
+    try invocation.show(
+      report, ["\(file.path.printable): there are statistics of \(tables.count) \(noun)"])
   }
 }
 

@@ -1,6 +1,5 @@
 import FoundationEssentials
 import Larder
-import LarderSQLite
 import LarderTerminal
 
 /// The conversion of an imported file's values by a column's declared type.
@@ -98,9 +97,7 @@ extension ImportedColumn {
     try parameter.bind(text: bytes)
   }
 
-  /// Binds the value if it is a number, and returns whether it was.
-  ///
-  /// - Parameter isMarked: whether the file marks the value as text.
+  /// Binds the value if it is a number, and returns whether it was. A file may mark a number as text.
   private func bindNumber(
     _ bytes: LentBytes, isMarked: Bool, to parameter: ParameterBinder
   ) throws -> Bool {

@@ -1,4 +1,4 @@
-import LarderSQLite
+import Larder
 import LarderTerminal
 
 /// The type of a new column, guessed from a file's first records.

@@ -1,5 +1,4 @@
 import Larder
-import LarderSQLite
 import LarderTerminal
 
 /// The format of the rows in a file that `export` writes and `import` reads.
@@ -23,11 +22,7 @@ enum RowFormat: Equatable {
 
   /// The format by the options, or else by the file's extension.
   init(_ invocation: Invocation, path: String?) throws {
-    let chosen = ["csv", "tsv", "jsonl"].filter(invocation.has)
-    guard chosen.count <= 1 else {
-      throw Failure(.usage, "--\(chosen[0]) and --\(chosen[1]) exclude one another")
-    }
-    switch chosen.first ?? Self.format(ofPath: path) {
+    switch try invocation.choice(of: ["csv", "tsv", "jsonl"]) ?? Self.format(ofPath: path) {
     case "jsonl":
       for option in ["delimiter", "null", "no-header"] where invocation.has(option) {
         throw Failure(.usage, "--\(option) is only for CSV")
@@ -35,9 +30,16 @@ enum RowFormat: Equatable {
       self = .jsonLines
     case let name:
       let null = Array((invocation.text("null") ?? "").utf8)
-      self = .csv(
-        delimiter: try Self.delimiter(invocation) ?? (name == "tsv" ? 9 : comma), null: null)
-      try check(null: null)
+      let delimiter = try Self.delimiter(invocation) ?? (name == "tsv" ? 9 : comma)
+      let isPlain = !null.contains { $0 == delimiter || "\"\r\n".utf8.contains($0) }
+      guard isPlain, null.isEmpty || Double(decimal: null) == nil, !BlobLiteral.mayBegin(null)
+      else {
+        throw Failure(
+          .usage,
+          "--null has to be a text without quotes, line breaks and the delimiter, and neither a number nor x'…'"
+        )
+      }
+      self = .csv(delimiter: delimiter, null: null)
     }
   }
 
@@ -49,37 +51,14 @@ enum RowFormat: Equatable {
 
   private static func delimiter(_ invocation: Invocation) throws -> UInt8? {
     guard let text = invocation.text("delimiter") else { return nil }
-    guard text.utf8.count == 1, let byte = text.utf8.first, byte < 0x80,
-      !"\"\r\n\0'.+-".utf8.contains(byte), !byte.isASCIILetterOrDigit
+    guard text.utf8.count == 1, let byte = text.utf8.first,
+      !"\"\r\n\0'.+-".utf8.contains(byte), text.allSatisfy({ !$0.isLetter && !$0.isNumber })
     else {
       throw Failure(
         .usage,
         "--delimiter has to be one ASCII character that can't be part of a number, not “\(text)”")
     }
     return byte
-  }
-
-  /// The text for NULL has to be a single line, and mustn't be a number or a blob.
-  private func check(null: [UInt8]) throws {
-    guard case .csv(let delimiter, _) = self else { return }
-    let isPlain = !null.contains { $0 == delimiter || "\"\r\n".utf8.contains($0) }
-    guard isPlain, null.isEmpty || Double(decimal: null) == nil, !BlobLiteral.mayBegin(null) else {
-      throw Failure(
-        .usage,
-        "--null has to be a text without quotes, line breaks and the delimiter, and neither a number nor x'…'"
-      )
-    }
-  }
-}
-
-extension UInt8 {
-  var isASCIILetterOrDigit: Bool {
-    switch self {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-      UInt8(ascii: "A")...UInt8(ascii: "Z"):
-      true
-    default: false
-    }
   }
 }
 

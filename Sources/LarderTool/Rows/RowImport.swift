@@ -1,5 +1,4 @@
 import Larder
-import LarderSQLite
 import LarderTerminal
 
 /// Inserts a file's records into a table, in the caller's transaction.
@@ -14,7 +13,6 @@ struct RowImport {
   /// Whether JSON members that belong to none of the columns are ignored.
   let takesSome: Bool
   let insert: FixedSQL
-  /// The number of bad records that may be left out.
   let mostSkipped: Int
   private let keys: [[UInt8]]
   private let places: [[UInt8]: Int]
@@ -48,7 +46,6 @@ struct RowImport {
     report = ImportReport(table: table)
   }
 
-  /// Reads the file to its end.
   mutating func run(_ db: Database) throws {
     var bar = ProgressBar("import")
     defer { bar.clear() }

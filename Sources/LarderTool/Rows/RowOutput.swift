@@ -10,26 +10,26 @@ enum RowOutput {
   case table(width: Int?)
 
   /// The number of rows that determine the columns' widths.
-  static let measuredRows = 1000
+  private static let measuredRows = 1000
 
-  /// Prints a query's rows, and returns their number.
-  @discardableResult
-  func show(_ rows: ResultSet, print: (String) -> Void) throws -> Int {
+  func show(_ rows: ResultSet) throws {
     let names = rows.columnNames
     // A statement without columns has no rows to show.
     guard !names.isEmpty else {
       _ = try rows.next()
       if case .json = self { print("[]") }
-      return 0
+      return
     }
     switch self {
-    case .json: return try showJSON(rows, Self.distinct(names), print)
-    case .csv: return try showCSV(rows, names, print)
-    case .table(let width): return try showTable(rows, names, width, print)
+    case .json: try showJSON(rows, Self.distinct(names))
+    case .csv:
+      print(names.map { DatabaseValue.text($0).csv }.joined(separator: ","))
+      try forEach(rows) { print($0.map(\.csv).joined(separator: ",")) }
+    case .table(let width): try showTable(rows, names, width)
     }
   }
 
-  private func forEach(_ rows: ResultSet, _ body: ([DatabaseValue]) throws -> Void) throws -> Int {
+  private func forEach(_ rows: ResultSet, _ body: ([DatabaseValue]) throws -> Void) throws {
     var count = 0
     let columns = rows.columnCount
     while try rows.next() {
@@ -40,7 +40,6 @@ enum RowOutput {
         if Output.isLost { throw Failure("") }
       }
     }
-    return count
   }
 
   /// A value to print. Invalid UTF-8 is an error, except in a table for people, which shows replacement
@@ -58,8 +57,6 @@ enum RowOutput {
     }
   }
 
-  // MARK: JSON
-
   /// The names of columns, with a number appended to repeated ones.
   static func distinct(_ names: [String]) -> [String] {
     var taken = Set(names)
@@ -67,39 +64,22 @@ enum RowOutput {
     return names.map { name in
       if seen.insert(name).inserted { return name }
       var number = 2
-      while taken.contains("\(name):\(number)") { number += 1 }
-      taken.insert("\(name):\(number)")
+      while !taken.insert("\(name):\(number)").inserted { number += 1 }
       return "\(name):\(number)"
     }
   }
 
-  private func showJSON(_ rows: ResultSet, _ names: [String], _ print: (String) -> Void) throws
-    -> Int
-  {
+  private func showJSON(_ rows: ResultSet, _ names: [String]) throws {
     let keys = names.map { JSONText.quoted($0) + ": " }
     var last: String?
-    let count = try forEach(rows) { values in
-      if let last { print(last + ",") } else { print("[") }
+    try forEach(rows) { values in
+      print(last.map { $0 + "," } ?? "[")
       last = "  {" + zip(keys, values).map { $0 + $1.json }.joined(separator: ", ") + "}"
     }
-    if let last { print(last + "\n]") } else { print("[]") }
-    return count
+    print(last.map { $0 + "\n]" } ?? "[]")
   }
 
-  // MARK: CSV
-
-  private func showCSV(_ rows: ResultSet, _ names: [String], _ print: (String) -> Void) throws
-    -> Int
-  {
-    print(names.map { DatabaseValue.text($0).csv }.joined(separator: ","))
-    return try forEach(rows) { print($0.map(\.csv).joined(separator: ",")) }
-  }
-
-  // MARK: A table
-
-  private func showTable(
-    _ rows: ResultSet, _ names: [String], _ limit: Int?, _ print: (String) -> Void
-  ) throws -> Int {
+  private func showTable(_ rows: ResultSet, _ names: [String], _ limit: Int?) throws {
     var waiting: [[DatabaseValue]] = []
     var widths: [Int]?
     var numbers: Set<Int> = []
@@ -129,32 +109,33 @@ enum RowOutput {
       waiting = []
       return widths
     }
-    let count = try forEach(rows) { values in
+    try forEach(rows) { values in
       if let widths { return print(line(values.map(\.plain), widths)) }
       waiting.append(values)
       if waiting.count == Self.measuredRows { widths = begin() }
     }
     if widths == nil { _ = begin() }
-    return count
   }
 }
 
 extension ColumnAccess {
   /// A value for display. Invalid UTF-8 gets replacement characters.
   func shownValue(at index: Int) throws -> DatabaseValue {
-    do {
-      return try self[index]
-    } catch is ConversionError {
-      return .text(try withUnsafeBytes(at: index) { String(decoding: $0, as: UTF8.self) })
-    }
+    try value(at: index) { .text(String(decoding: $0, as: UTF8.self)) }
   }
 
   /// A value for comparison. A text that isn't UTF-8 becomes a blob.
   func storedValue(at index: Int) throws -> DatabaseValue {
+    try value(at: index) { .blob(Array($0)) }
+  }
+
+  private func value(
+    at index: Int, else convert: (UnsafeRawBufferPointer) -> DatabaseValue
+  ) throws -> DatabaseValue {
     do {
       return try self[index]
     } catch is ConversionError {
-      return .blob(try withUnsafeBytes(at: index) { Array($0) })
+      return try withUnsafeBytes(at: index, convert)
     }
   }
 }
@@ -176,12 +157,7 @@ extension String {
 }
 
 extension DatabaseValue {
-  var isNumber: Bool {
-    switch self {
-    case .integer, .real: true
-    case .null, .text, .blob: false
-    }
-  }
+  var isNumber: Bool { storageClass == .integer || storageClass == .real }
 
   /// The value on one line, for a table.
   var plain: String {
@@ -193,7 +169,8 @@ extension DatabaseValue {
       value.replacing("\r\n", with: "⏎").replacing("\n", with: "⏎").replacing("\t", with: " ")
         .printable
     case .blob(let value):
-      "x'\(value.prefix(16).hexadecimal)'" + (value.count > 16 ? "… (\(value.count) bytes)" : "")
+      "x'\(Array(value.prefix(16)).hexadecimal.uppercased())'"
+        + (value.count > 16 ? "… (\(value.count) bytes)" : "")
     }
   }
 
@@ -218,13 +195,7 @@ extension DatabaseValue {
     case .text(let value):
       value.isEmpty || value.utf8.contains { "\",\r\n ".utf8.contains($0) }
         ? value.quoted(by: UInt8(ascii: "\"")) : value
-    case .blob(let value): Array(value)[...].hexadecimal
+    case .blob(let value): value.hexadecimal.uppercased()
     }
-  }
-}
-
-extension ArraySlice<UInt8> {
-  var hexadecimal: String {
-    map { ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }.joined()
   }
 }

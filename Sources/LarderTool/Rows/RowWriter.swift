@@ -10,7 +10,6 @@ struct RowWriter: ~Copyable {
   /// `"name": ` for each column, with the separator before it.
   private let keys: [[UInt8]]
   private var output: ByteOutput
-  /// The number of rows written.
   private(set) var count = 0
 
   init(
@@ -37,48 +36,40 @@ struct RowWriter: ~Copyable {
     output.bytes.append(UInt8(ascii: "\n"))
   }
 
-  /// Writes the rest, and completes the file.
   mutating func finish() throws { try output.finish() }
 
-  /// Writes a result set's current row.
   mutating func write(_ rows: ResultSet) throws {
     count += 1
-    switch format {
-    case .csv(let delimiter, let null):
-      for index in forms.indices {
+    for index in forms.indices {
+      let reader = try rows.reader(at: index)
+      switch format {
+      case .csv(let delimiter, let null):
         if index > 0 { output.bytes.append(delimiter) }
-        let reader = try rows.reader(at: index)
-        switch reader.storageClass {
-        case .null: output.bytes += null
-        case .integer: output.bytes.append(integer: reader.integer)
-        case .real: output.bytes.append(real: reader.real)
-        case .text: try writeText(reader, index)
-        case .blob:
-          output.bytes += "x'".utf8
-          try reader.withUnsafeBytes { output.bytes.append(hexadecimal: $0) }
-          output.bytes.append(UInt8(ascii: "'"))
-        }
-      }
-    case .jsonLines:
-      for index in keys.indices {
+        if reader.storageClass == .null { output.bytes += null }
+      case .jsonLines:
         output.bytes += keys[index]
-        try writeJSON(rows.reader(at: index), index)
+        if reader.storageClass == .null { output.bytes += "null".utf8 }
       }
-      output.bytes.append(UInt8(ascii: "}"))
+      switch reader.storageClass {
+      case .null: break
+      case .integer: output.bytes.append(integer: reader.integer)
+      case .real: output.bytes.append(real: reader.real)
+      case .text: try writeText(reader, index)
+      case .blob: try reader.withUnsafeBytes { writeBlob($0) }
+      }
     }
+    if case .jsonLines = format { output.bytes.append(UInt8(ascii: "}")) }
     output.bytes.append(UInt8(ascii: "\n"))
     try output.writeIfFull()
   }
 
-  private mutating func writeJSON(_ reader: ColumnReader, _ index: Int) throws {
-    switch reader.storageClass {
-    case .null: output.bytes += "null".utf8
-    case .integer: output.bytes.append(integer: reader.integer)
-    case .real: output.bytes.append(real: reader.real)
-    case .text: try writeText(reader, index)
-    case .blob:
-      let text = try reader.withUnsafeBytes { Data($0).base64EncodedString() }
-      output.bytes += "{\"base64\": \"\(text)\"}".utf8
+  private mutating func writeBlob(_ blob: UnsafeRawBufferPointer) {
+    if case .jsonLines = format {
+      output.bytes += "{\"base64\": \"\(Data(blob).base64EncodedString())\"}".utf8
+    } else {
+      output.bytes += "x'".utf8
+      output.bytes.append(hexadecimal: blob)
+      output.bytes.append(UInt8(ascii: "'"))
     }
   }
 
@@ -106,21 +97,8 @@ struct RowWriter: ~Copyable {
 }
 
 extension UnsafeBufferPointer<UInt8> {
-  /// Whether this is valid UTF-8. ASCII is recognized eight bytes at a time.
-  var isUTF8: Bool {
-    var bits: UInt64 = 0
-    var index = 0
-    let raw = UnsafeRawBufferPointer(self)
-    while index + 8 <= count {
-      bits |= raw.loadUnaligned(fromByteOffset: index, as: UInt64.self)
-      index += 8
-    }
-    while index < count {
-      bits |= UInt64(self[index])
-      index += 1
-    }
-    return bits & 0x8080_8080_8080_8080 == 0 || String(validating: self, as: UTF8.self) != nil
-  }
+  /// Whether this is valid UTF-8. ASCII is recognized by vectors of bytes.
+  var isUTF8: Bool { reduce(0, |) < 0x80 || String(validating: self, as: UTF8.self) != nil }
 
   /// Writes the text as a CSV field, in quotes if the column would otherwise read it as another value.
   fileprivate func writeCSV(
@@ -134,19 +112,18 @@ extension UnsafeBufferPointer<UInt8> {
       if byte == UInt8(ascii: "\"") { hasQuote = true }
       if byte != UInt8(ascii: " ") || delimiter == UInt8(ascii: " ") { isSpecial = true }
     }
+    guard
+      hasQuote || isSpecial || isEmpty || mayBeTakenForAnother(in: form) || elementsEqual(null)
+    else { return output.append(contentsOf: self) }
+    output.append(UInt8(ascii: "\""))
     if hasQuote {
-      output.append(UInt8(ascii: "\""))
       for byte in self {
         if byte == UInt8(ascii: "\"") { output.append(byte) }
         output.append(byte)
       }
-      return output.append(UInt8(ascii: "\""))
+    } else {
+      output.append(contentsOf: self)
     }
-    guard isSpecial || isEmpty || mayBeTakenForAnother(in: form) || elementsEqual(null) else {
-      return output.append(contentsOf: self)
-    }
-    output.append(UInt8(ascii: "\""))
-    output.append(contentsOf: self)
     output.append(UInt8(ascii: "\""))
   }
 
@@ -189,17 +166,8 @@ extension UnsafeBufferPointer<UInt8> {
 
 extension [UInt8] {
   mutating func append(integer value: Int64) {
-    var magnitude = value.magnitude
-    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { digits in
-      var first = 20
-      repeat {
-        first -= 1
-        digits[first] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: magnitude % 10)
-        magnitude /= 10
-      } while magnitude > 0
-      if value < 0 { append(UInt8(ascii: "-")) }
-      append(contentsOf: digits[first...])
-    }
+    var text = value.description
+    text.withUTF8 { append(contentsOf: $0) }
   }
 
   /// Appends the shortest digits that identify the number, always with a point or an exponent.

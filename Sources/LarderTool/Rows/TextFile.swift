@@ -48,15 +48,15 @@ struct TextFile {
     let name = String(decoding: draft.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     let usual = umask(0)
     umask(usual)
-    do {
-      let handle = FileDescriptor(descriptor)
-      defer { handle.close() }
-      guard fchmod(descriptor, mode ?? 0o666 & ~usual) == 0, handle.write(Array(text.utf8)),
-        fsync(descriptor) == 0, rename(name, target) == 0
-      else { throw Self.failure(path) }
-    } catch {
+    let file = fdopen(descriptor, "w")
+    defer { if let file { fclose(file) } }
+    guard let file, fchmod(descriptor, mode ?? 0o666 & ~usual) == 0,
+      fwrite(text, 1, text.utf8.count, file) == text.utf8.count,
+      fflush(file) == 0, fsync(descriptor) == 0, rename(name, target) == 0
+    else {
+      let failure = Self.failure(path)
       unlink(name)
-      throw error
+      throw failure
     }
   }
 
@@ -68,24 +68,5 @@ struct TextFile {
     guard let end = realpath(path, nil) else { return path }
     defer { free(end) }
     return String(cString: end)
-  }
-
-  private struct FileDescriptor {
-    let number: Int32
-
-    init(_ number: Int32) { self.number = number }
-
-    func close() { _ = Glibc.close(number) }
-
-    func write(_ bytes: [UInt8]) -> Bool {
-      var rest = bytes[...]
-      while !rest.isEmpty {
-        let count = rest.withUnsafeBytes { Glibc.write(number, $0.baseAddress, $0.count) }
-        if count < 0, errno == EINTR { continue }
-        guard count > 0 else { return false }
-        rest = rest.dropFirst(count)
-      }
-      return true
-    }
   }
 }

@@ -1,33 +1,28 @@
 import Larder
 import LarderTerminal
 
-/// A database that is checked. Data that several rules need are read once, and in bounded time.
-final class CheckedDatabase {
-  let db: Database
+/// A file that is checked. Data that several rules need are read once, and in bounded time.
+final class CheckedDatabase: CheckedSource {
   let file: DatabaseFile
   let schema: Schema
   let entries: [SchemaEntry]
   /// The plans of the statements of `--query`.
   let plans: [Explanation]
-  /// The limits of the check.
   let bounds: CheckBounds
-  /// Sentences about everything that was skipped, or read only in part.
-  private(set) var remarks: [String] = []
   private let tables: [[UInt8]: TableSchema]
   /// The number of rows of each table, by ANALYZE.
   let statistics: [String: Int]
-  private let takenNames: Set<String>
+  let takenNames: Set<String>
   private var counter: RowCounter?
   /// The end of the whole check; `readingDeadline` is that of reading rows.
   private let deadline: ContinuousClock.Instant?
   private var readingDeadline: ContinuousClock.Instant?
   private var rowCounts: [String: RowCount] = [:]
-  private var profiles: [String: TableProfile] = [:]
-  private var unreadable: Set<String> = []
+  /// The profiles that were asked for; nil for a table that can't be read.
+  private var profiles: [String: TableProfile?] = [:]
   private var knownIntegrityLines: [String]?
 
   init(_ db: Database, _ file: DatabaseFile, queries: [String], bounds: CheckBounds) throws {
-    self.db = db
     self.file = file
     self.bounds = bounds
     schema = try Schema(db)
@@ -37,14 +32,11 @@ final class CheckedDatabase {
     takenNames = Set(entries.map { $0.name.lowercased() })
     plans = try queries.map { try Explanation(db, $0) }
     deadline = bounds.time.map { .now + $0 * 4 }
+    super.init(db, name: file.path, tableCount: schema.tables.count)
   }
 
   /// The table of this name, ignoring case.
   func table(_ name: String) -> TableSchema? { tables[name.foldedName] }
-
-  func remark(_ text: String) {
-    if !remarks.contains(text) { remarks.append(text) }
-  }
 
   /// Runs a closure with a time limit. Returns nil, and adds a remark, if it takes too long.
   func within<T>(_ what: String, _ body: () throws -> T) throws -> T? {
@@ -68,7 +60,6 @@ final class CheckedDatabase {
   /// The profile of a table's values. Returns nil, and adds a remark, if the table can't be read.
   func profile(of table: TableSchema) throws -> TableProfile? {
     if let known = profiles[table.name] { return known }
-    guard !unreadable.contains(table.name) else { return nil }
     readingDeadline = readingDeadline ?? bounds.time.map { .now + $0 }
     do {
       let profile = try TableProfile(of: table, in: db, bounds, until: readingDeadline)
@@ -81,7 +72,7 @@ final class CheckedDatabase {
       profiles[table.name] = profile
       return profile
     } catch let error as DatabaseError where !error.isInterrupt {
-      unreadable.insert(table.name)
+      profiles[table.name] = .some(nil)
       remark("“\(table.name)” can't be read: \(error.message)")
       return nil
     }
@@ -105,18 +96,6 @@ final class CheckedDatabase {
     knownIntegrityLines = lines
     return lines
   }
-
-  /// An unused name for a new index of these columns.
-  func indexName(_ table: String, _ columns: [String]) -> String {
-    let name = ([table] + columns + ["index"]).joined(separator: "_")
-    var free = name
-    var number = 2
-    while takenNames.contains(free.lowercased()) {
-      free = "\(name)_\(number)"
-      number += 1
-    }
-    return free
-  }
 }
 
 /// The limits of a check, for large files.
@@ -129,7 +108,6 @@ struct CheckBounds {
   /// The size in bytes up to which a database is copied into memory, for checks that have to write.
   var copiedSize = 64 << 20
 
-  /// No limits.
   static let none = CheckBounds(time: nil, rows: .max, copiedSize: .max)
 }
 
@@ -140,30 +118,39 @@ struct CheckedColumn {
   let values: ColumnProfile
   let rows: TableProfile
 
-  /// Makes the evidence of values that have some forms.
-  ///
-  /// - Parameter what: the sentence's predicate, such as `hold text`.
-  func evidence(_ forms: [ValueForm], _ what: String, advice: String, sql: [String] = [])
-    -> Evidence
-  {
+  var affinity: ColumnAffinity { table.affinity(of: column) }
+
+  /// The table's name as SQL; `sqlName` is the column's.
+  var sqlTable: String { table.name.quotedIdentifier }
+  var sqlName: String { column.name.quotedIdentifier }
+
+  /// Makes the evidence of values that have some forms; nil if there are none. The sentence's predicate is
+  /// `what`, such as `hold text`; a query with the condition lists the rows.
+  func evidence(
+    _ forms: [ValueForm], _ what: String, advice: String, listing condition: String? = nil,
+    sql: [String] = []
+  ) -> Evidence? {
     let tallies = forms.compactMap { values.tallies[$0] }
     let count = tallies.reduce(0) { $0 + $1.count }
+    guard count > 0 else { return nil }
     let of = rows.isWhole ? "\(rows.rows.grouped) rows" : "\(rows.rows.grouped) checked rows"
     var found = "\(count.grouped) of \(of) \(what)"
     if let example = tallies.lazy.compactMap(\.example).first { found += ", such as \(example)" }
     return Evidence(
       table: table.name, columns: [column.name], found: found, rows: count,
       rowIDs: Array(tallies.flatMap(\.rowIDs).sorted().prefix(Tally.mostRowIDs)), advice: advice,
-      sql: sql)
+      sql: condition.map { [listing($0)] } ?? sql)
   }
-
-  /// The table's name as SQL; `sqlName` is the column's.
-  var sqlTable: String { table.name.quotedIdentifier }
-  var sqlName: String { column.name.quotedIdentifier }
 
   /// A query that lists the rows for which a condition is true.
   func listing(_ condition: String) -> String {
     let rowID = table.rowIDNames.first.map { "\($0), " } ?? ""
     return "SELECT \(rowID)\(sqlName) FROM \(sqlTable) WHERE \(condition)"
+  }
+}
+
+extension TableSchema {
+  func affinity(of column: ColumnSchema) -> ColumnAffinity {
+    ColumnAffinity(type: column.type, isStrict: isStrict)
   }
 }

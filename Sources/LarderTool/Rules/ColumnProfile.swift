@@ -5,7 +5,6 @@ import LarderTerminal
 struct Tally {
   var count = 0
   var rowIDs: [Int64] = []
-  /// The first value, for messages.
   var example: String?
 
   static let mostRowIDs = 5
@@ -79,9 +78,7 @@ struct ColumnProfile {
 /// The profiles of a table's columns, by the rows that were read.
 struct TableProfile {
   private(set) var columns: [ColumnProfile]
-  /// The number of rows that were read.
   private(set) var rows = 0
-  /// Whether all rows were read.
   private(set) var isWhole = false
   private var lastRowID: Int64?
 

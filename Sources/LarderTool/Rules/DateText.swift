@@ -1,15 +1,16 @@
+import LarderTerminal
+
 /// A text that is a date, with or without a time of day, and its format.
 struct DateText {
   /// The format, such as `YYYY-MM-DD HH:MM:SS`.
   private(set) var form = ""
   /// Whether the day and the time exist.
   private(set) var isPossible = true
-  private let bytes: [UInt8]
-  private var position = 0
+  private var rest: ArraySlice<UInt8>
 
   /// Parses a text; nil if it isn't a date.
   init?(_ bytes: [UInt8]) {
-    self.bytes = bytes
+    rest = bytes[...]
     guard readDay(), readTime() else { return nil }
   }
 
@@ -17,10 +18,8 @@ struct DateText {
   static func isKnown(_ form: String) -> Bool { form.hasPrefix("YYYY-MM-DD") }
 
   private mutating func readDay() -> Bool {
-    let first = number()
-    guard let first, let separator = next(among: "-/.") else { return false }
-    guard let second = number(), second.digits <= 2, next(among: separator) != nil,
-      let third = number()
+    guard let first = number(), let separator = next(among: "-/."), let second = number(),
+      second.digits <= 2, next(among: separator) != nil, let third = number()
     else { return false }
     if first.digits == 4, second.digits == 2, third.digits == 2 {
       form = "YYYY\(separator)MM\(separator)DD"
@@ -37,7 +36,7 @@ struct DateText {
   }
 
   private mutating func readTime() -> Bool {
-    if position == bytes.count { return true }
+    if rest.isEmpty { return true }
     guard let separator = next(among: " T") else { return false }
     form += separator
     guard let hour = number(), hour.digits <= 2, next(among: ":") != nil, let minute = number(),
@@ -58,32 +57,28 @@ struct DateText {
   }
 
   private mutating func readZone() -> Bool {
-    if position == bytes.count { return true }
+    if rest.isEmpty { return true }
     if next(among: "Z") != nil {
       form += "Z"
-      return position == bytes.count
+      return rest.isEmpty
     }
     guard next(among: "+-") != nil, number()?.digits == 2, next(among: ":") != nil,
       number()?.digits == 2
     else { return false }
     form += "+HH:MM"
-    return position == bytes.count
+    return rest.isEmpty
   }
 
   private mutating func number() -> (value: Int, digits: Int)? {
-    var value = 0
-    let start = position
-    while position < bytes.count, bytes[position].isDigit, position - start < 9 {
-      value = value * 10 + Int(bytes[position] - 0x30)
-      position += 1
-    }
-    return position > start ? (value, position - start) : nil
+    let digits = rest.prefix(9).prefix { $0.decimalDigit != nil }
+    rest = rest.dropFirst(digits.count)
+    return Int(decimal: digits).map { ($0, digits.count) }
   }
 
   private mutating func next(among characters: String) -> String? {
-    guard position < bytes.count, characters.utf8.contains(bytes[position]) else { return nil }
-    defer { position += 1 }
-    return String(UnicodeScalar(bytes[position]))
+    guard let byte = rest.first, characters.utf8.contains(byte) else { return nil }
+    rest = rest.dropFirst()
+    return String(UnicodeScalar(byte))
   }
 
   private static func hasDay(_ year: Int, _ month: Int, _ day: Int) -> Bool {

@@ -1,95 +1,77 @@
-import Glibc
 import Larder
 import LarderTerminal
 
 // Rules about the file: its log, pages and encoding.
 
-extension Rule {
-  static let ofFiles: [Rule] = [
-    Rule(
-      "large-log", .warning,
-      "A log much larger than its database slows down reads: a long read keeps it from being emptied.",
-      find: { checked in
-        var status = stat()
-        guard stat(checked.file.path + "-wal", &status) == 0 else { return [] }
-        let size = Int(status.st_size)
-        guard size >= 4 << 20, size / 4 >= checked.file.size else { return [] }
-        return [
-          Evidence(
-            found:
-              "the log has \(size.byteCount), but the database only \(checked.file.size.byteCount)",
-            advice: "End long read transactions, and empty the log.",
-            sql: ["PRAGMA wal_checkpoint(TRUNCATE)"])
-        ]
-      }),
-    Rule(
-      "wal-reset-bug", .note,
-      "SQLite before 3.51.3 can damage a file with a write-ahead log if a checkpoint coincides with a commit.",
-      find: { checked in
-        var status = stat()
-        guard SQLiteLibrary.hasWALResetBug, stat(checked.file.path + "-wal", &status) == 0,
-          status.st_size > 0
-        else { return [] }
-        return [
-          Evidence(
-            found:
-              "the file is used with a log, and the SQLite here, \(SQLiteLibrary.version), has the bug",
-            advice: """
-              Have programs that write to it, other than by Larder, use SQLite 3.51.3 or newer, or make no checkpoints \
-              while others write.
-              """,
-            sql: ["PRAGMA wal_autocheckpoint = 0"])
-        ]
-      }),
-    Rule(
-      "free-pages", .note,
-      "Unused pages make the file, its backups and its copies larger.",
-      find: { checked in
-        let free = try checked.db.value("PRAGMA freelist_count", as: Int.self) ?? 0
-        let pages = try checked.db.value("PRAGMA page_count", as: Int.self) ?? 0
-        let isIncremental = try checked.db.value("PRAGMA auto_vacuum", as: Int.self) == 2
-        guard free >= 100, free >= (pages - free) / 3 else { return [] }
-        return [
-          Evidence(
-            found: "\(free.grouped) of \(pages.grouped) pages are free"
-              + " (\(free * 100 / max(1, pages)) %)",
-            advice: isIncremental
-              ? "Release them." : "Rewrite the file, unless it will grow again.",
-            sql: [isIncremental ? "PRAGMA incremental_vacuum" : "VACUUM"])
-        ]
-      }),
-    Rule(
-      "small-pages", .note,
-      "A row that doesn't fit on a page continues on a chain of pages, each of which is read by itself.",
-      find: { checked in
-        let size = try checked.db.value("PRAGMA page_size", as: Int.self) ?? 4096
-        guard size < 4096,
-          let (all, overflow) = try checked.within(
-            "the sizes of rows", { try checked.pageCounts() }),
-          all >= 64, overflow > all / 4
-        else { return [] }
-        return [
-          Evidence(
-            found:
-              "pages have \(size) bytes, and \(overflow.grouped) of \(all.grouped) continue rows",
-            advice: "Rewrite the file with larger pages (not while its journal mode is wal).",
-            sql: ["PRAGMA page_size = 4096", "VACUUM"])
-        ]
-      }),
-    Rule(
-      "utf-16", .note,
-      "In UTF-16 most text takes twice the space, and is converted for programs that use UTF-8.",
-      find: { checked in
-        let encoding = try checked.db.value("PRAGMA encoding", as: String.self) ?? ""
-        guard encoding.hasPrefix("UTF-16") else { return [] }
-        return [
-          Evidence(
-            found: "the encoding is \(encoding)",
-            advice: "It can't be changed: export the rows into a new database.")
-        ]
-      }),
-  ]
-}
+let rulesOfFiles: [Rule] = [
+  Rule(
+    "large-log", .warning,
+    "A log much larger than its database slows down reads: a long read keeps it from being emptied.",
+    file: { checked in
+      let size = checked.file.size(ofSuffix: "-wal") ?? 0
+      guard size >= 4 << 20, size / 4 >= checked.file.size else { return nil }
+      return Evidence(
+        found:
+          "the log has \(size.byteCount), but the database only \(checked.file.size.byteCount)",
+        advice: "End long read transactions, and empty the log.",
+        sql: ["PRAGMA wal_checkpoint(TRUNCATE)"])
+    }),
+  Rule(
+    "wal-reset-bug", .note,
+    "SQLite before 3.51.3 can damage a file with a write-ahead log if a checkpoint coincides with a commit.",
+    file: { checked in
+      guard SQLiteLibrary.hasWALResetBug, checked.file.size(ofSuffix: "-wal") ?? 0 > 0 else {
+        return nil
+      }
+      return Evidence(
+        found:
+          "the file is used with a log, and the SQLite here, \(SQLiteLibrary.version), has the bug",
+        advice: """
+          Have programs that write to it, other than by Larder, use SQLite 3.51.3 or newer, or make no checkpoints \
+          while others write.
+          """,
+        sql: ["PRAGMA wal_autocheckpoint = 0"])
+    }),
+  Rule(
+    "free-pages", .note,
+    "Unused pages make the file, its backups and its copies larger.",
+    file: { checked in
+      let free = try checked.db.pragma("freelist_count")
+      let pages = try checked.db.pragma("page_count")
+      let isIncremental = try checked.db.pragma("auto_vacuum") == 2
+      guard free >= 100, free >= (pages - free) / 3 else { return nil }
+      return Evidence(
+        found: "\(free.grouped) of \(pages.grouped) pages are free"
+          + " (\(free * 100 / max(1, pages)) %)",
+        advice: isIncremental ? "Release them." : "Rewrite the file, unless it will grow again.",
+        sql: [isIncremental ? "PRAGMA incremental_vacuum" : "VACUUM"])
+    }),
+  Rule(
+    "small-pages", .note,
+    "A row that doesn't fit on a page continues on a chain of pages, each of which is read by itself.",
+    file: { checked in
+      let size = try checked.db.pragma("page_size")
+      guard size < 4096,
+        let (all, overflow) = try checked.within(
+          "the sizes of rows", { try checked.pageCounts() }),
+        all >= 64, overflow > all / 4
+      else { return nil }
+      return Evidence(
+        found: "pages have \(size) bytes, and \(overflow.grouped) of \(all.grouped) continue rows",
+        advice: "Rewrite the file with larger pages (not while its journal mode is wal).",
+        sql: ["PRAGMA page_size = 4096", "VACUUM"])
+    }),
+  Rule(
+    "utf-16", .note,
+    "In UTF-16 most text takes twice the space, and is converted for programs that use UTF-8.",
+    file: { checked in
+      let encoding = try checked.db.value("PRAGMA encoding", as: String.self) ?? ""
+      guard encoding.hasPrefix("UTF-16") else { return nil }
+      return Evidence(
+        found: "the encoding is \(encoding)",
+        advice: "It can't be changed: export the rows into a new database.")
+    }),
+]
 
 extension CheckedDatabase {
   /// The number of all pages of tables and indexes, and of overflow pages; zeros if SQLite was built without

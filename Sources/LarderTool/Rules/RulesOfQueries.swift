@@ -3,50 +3,44 @@ import LarderTerminal
 
 // Rules about the plans of the statements of `--query`.
 
-extension Rule {
-  static let ofQueries: [Rule] = [
-    Rule(
-      "query-scan", .warning,
-      "A statement that scans a large table gets slower with every row.",
-      find: { checked in
-        checked.plans.flatMap { plan in
-          plan.steps(of: .fullScan).filter { $0.rows?.rows ?? 0 >= largeTable }.map { step in
-            plan.evidence("\(step.detail), \(step.rows?.text ?? "") rows")
-          }
+let rulesOfQueries: [Rule] = [
+  Rule(
+    "query-scan", .warning,
+    "A statement that scans a large table gets slower with every row.",
+    find: { checked in
+      checked.plans.flatMap { plan in
+        plan.steps(of: .fullScan).filter { $0.rows?.rows ?? 0 >= largeTable }.map { step in
+          plan.evidence("\(step.detail), \(step.rows?.text ?? "") rows")
         }
-      }),
-    Rule(
-      "query-sort", .warning,
-      "A statement that sorts its rows each time returns none before it has read all.",
-      find: { checked in
-        try checked.plans.filter { try checked.readsLargeTable($0) }.flatMap { plan in
-          plan.steps(of: .temporaryBTree).map { plan.evidence($0.detail) }
-        }
-      }),
-    Rule(
-      "query-automatic-index", .warning,
-      "An index that is built for one execution and thrown away costs more than a permanent one.",
-      find: { checked in
-        checked.plans.flatMap { plan in
-          plan.steps(of: .automaticIndex).map { plan.evidence($0.detail) }
-        }
-      }),
-  ]
+      }
+    }),
+  Rule(
+    "query-sort", .warning,
+    "A statement that sorts its rows each time returns none before it has read all.",
+    find: { checked in
+      try checked.plans.filter { try checked.readsLargeTable($0) }.flatMap { plan in
+        plan.steps(of: .temporaryBTree).map { plan.evidence($0.detail) }
+      }
+    }),
+  Rule(
+    "query-automatic-index", .warning,
+    "An index that is built for one execution and thrown away costs more than a permanent one.",
+    find: { checked in
+      checked.plans.flatMap { plan in
+        plan.steps(of: .automaticIndex).map { plan.evidence($0.detail) }
+      }
+    }),
+]
 
-  /// The number of rows from which a scan is reported: smaller tables are read in no time.
-  fileprivate static let largeTable = 1000
-}
+/// The number of rows from which a scan is reported: smaller tables are read in no time.
+private let largeTable = 1000
 
 extension Explanation {
   fileprivate func steps(of cost: ExplainedStep.Cost) -> [ExplainedStep] {
-    var waiting = plan
-    var found: [ExplainedStep] = []
-    while !waiting.isEmpty {
-      let step = waiting.removeFirst()
-      waiting = step.steps + waiting
-      if step.cost == cost { found.append(step) }
+    func steps(_ all: [ExplainedStep]) -> [ExplainedStep] {
+      all.flatMap { ($0.cost == cost ? [$0] : []) + steps($0.steps) }
     }
-    return found
+    return steps(plan)
   }
 
   fileprivate func evidence(_ found: String) -> Evidence {
@@ -65,7 +59,7 @@ extension CheckedDatabase {
     let names = Set(plan.statement.sqlTokens.compactMap { $0.name?.foldedName })
     return try schema.tables.contains { table in
       // A table that takes too long to count is large.
-      try names.contains(table.name.foldedName) && rows(of: table) ?? .max >= Rule.largeTable
+      try names.contains(table.name.foldedName) && rows(of: table) ?? .max >= largeTable
     }
   }
 }

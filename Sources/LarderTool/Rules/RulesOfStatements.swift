@@ -3,75 +3,72 @@ import LarderTerminal
 
 // Rules about SQL in the schema: views, triggers, and the expressions of tables and indexes.
 
-extension Rule {
-  static let ofStatements: [Rule] = [
-    Rule(
-      "broken-view", .error, "A view that doesn't compile can't be read.",
-      find: { try $0.brokenViews().filter { !$0.isQuoting }.map(\.evidence) }),
-    Rule(
-      "broken-trigger", .error,
-      "If a trigger doesn't compile, every statement that fires it fails.",
-      find: { try $0.brokenTriggers().filter { !$0.isQuoting }.map(\.evidence) }),
-    Rule(
-      "double-quoted-string", .warning,
-      "A string in double quotes becomes a column as soon as a column has that name.",
-      find: { checked in
-        let broken = try checked.brokenViews() + checked.brokenTriggers()
-        return broken.filter(\.isQuoting).map(\.evidence)
-          + checked.schema.tables.flatMap { quotedStrings($0) }
-      }),
-    Rule(
-      "recursive-trigger", .note,
-      "A trigger that repeats the change that fires it never ends under PRAGMA recursive_triggers.",
-      find: { checked in
-        checked.entries.compactMap { TriggerText($0) }.filter(\.firesItself).map { trigger in
-          Evidence(
-            table: trigger.table, object: trigger.name,
-            found: "it runs on \(trigger.event.rawValue.uppercased()), and itself does the same",
-            advice: trigger.event == .update
-              ? "Name the columns that fire it (UPDATE OF …), or add a WHEN."
-              : "Add a WHEN that ends it.")
-        }
-      }),
-    Rule(
-      "now-in-constraint", .error,
-      "A constraint or index that depends on the time makes statements fail once they write a row.",
-      tables: { table, _ in
-        table.expressions.filter { expression in
-          expression.sql.sqlTokens.contains {
-            $0.kind == .quoted && $0.text.lowercased() == "'now'"
-          }
-        }.map { expression in
-          Evidence(
-            table: table.name, columns: expression.columns, object: expression.index,
-            found: "\(expression.kind) “\(expression.sql.cut(to: 60))” depends on the time",
-            advice: "Check that with a trigger, or in the program.")
-        }
-      }),
-  ]
-
-  /// The strings in double quotes within a table's own expressions. SQLite still accepts those as strings.
-  private static func quotedStrings(_ table: TableSchema) -> [Evidence] {
-    table.expressions.flatMap { expression in
-      let tokens = expression.sql.sqlTokens
-      return tokens.indices.filter { index in
-        let token = tokens[index]
-        guard token.kind == .quoted, token.text.utf8.first == UInt8(ascii: "\""),
-          let name = token.identifier
-        else { return false }
-        let isCall = index + 1 < tokens.count && tokens[index + 1].isSymbol("(")
-        let isCollation = index > 0 && tokens[index - 1].isWord("collate")
-        return !isCall && !isCollation && table.column(name) == nil
-          && name.foldedName != table.name.foldedName
-          && !table.rowIDNames.contains(name.lowercased())
-      }.prefix(1).map { index in
-        let text = tokens[index].text
-        return Evidence(
-          table: table.name, columns: expression.columns, object: expression.index,
-          found: "\(expression.kind) holds \(text.cut(to: 40))",
-          advice: "Write \((tokens[index].identifier ?? "").quoted(by: UInt8(ascii: "'"))),"
-            + " and rebuild \(expression.index == nil ? "the table" : "the index").")
+let rulesOfStatements: [Rule] = [
+  Rule(
+    "broken-view", .error, "A view that doesn't compile can't be read.",
+    find: { try $0.brokenViews().filter { !$0.isQuoting }.map(\.evidence) }),
+  Rule(
+    "broken-trigger", .error, "If a trigger doesn't compile, every statement that fires it fails.",
+    find: { try $0.brokenTriggers().filter { !$0.isQuoting }.map(\.evidence) }),
+  Rule(
+    "double-quoted-string", .warning,
+    "A string in double quotes becomes a column as soon as a column has that name.",
+    find: { checked in
+      let broken = try checked.brokenViews() + checked.brokenTriggers()
+      return broken.filter(\.isQuoting).map(\.evidence)
+        + checked.schema.tables.flatMap { quotedStrings($0) }
+    }),
+  Rule(
+    "recursive-trigger", .note,
+    "A trigger that repeats the change that fires it never ends under PRAGMA recursive_triggers.",
+    find: { checked in
+      checked.entries.compactMap { TriggerText($0) }.filter(\.firesItself).map { trigger in
+        Evidence(
+          table: trigger.table, object: trigger.name,
+          found: "it runs on \(trigger.event.rawValue.uppercased()), and itself does the same",
+          advice: trigger.event == .update
+            ? "Name the columns that fire it (UPDATE OF …), or add a WHEN."
+            : "Add a WHEN that ends it.")
       }
+    }),
+  Rule(
+    "now-in-constraint", .error,
+    "A constraint or index that depends on the time makes statements fail once they write a row.",
+    tables: { table, _ in
+      table.expressions.filter { expression in
+        expression.sql.sqlTokens.contains {
+          $0.kind == .quoted && $0.text.lowercased() == "'now'"
+        }
+      }.map { expression in
+        Evidence(
+          table: table.name, columns: expression.columns, object: expression.index,
+          found: "\(expression.kind) “\(expression.sql.cut(to: 60))” depends on the time",
+          advice: "Check that with a trigger, or in the program.")
+      }
+    }),
+]
+
+/// The strings in double quotes within a table's own expressions. SQLite still accepts those as strings.
+private func quotedStrings(_ table: TableSchema) -> [Evidence] {
+  table.expressions.flatMap { expression in
+    let tokens = expression.sql.sqlTokens
+    return tokens.indices.filter { index in
+      let token = tokens[index]
+      guard token.kind == .quoted, token.text.utf8.first == UInt8(ascii: "\""),
+        let name = token.identifier
+      else { return false }
+      let isCall = index + 1 < tokens.count && tokens[index + 1].isSymbol("(")
+      let isCollation = index > 0 && tokens[index - 1].isWord("collate")
+      return !isCall && !isCollation && table.column(name) == nil
+        && name.foldedName != table.name.foldedName
+        && !table.rowIDNames.contains(name.lowercased())
+    }.prefix(1).map { index in
+      let text = tokens[index].text
+      return Evidence(
+        table: table.name, columns: expression.columns, object: expression.index,
+        found: "\(expression.kind) holds \(text.cut(to: 40))",
+        advice: "Write \((tokens[index].identifier ?? "").quotedText),"
+          + " and rebuild \(expression.index == nil ? "the table" : "the index").")
     }
   }
 }
@@ -113,6 +110,18 @@ private struct BrokenStatement {
   let evidence: Evidence
   /// Whether strings in double quotes are the only reason.
   let isQuoting: Bool
+
+  init(_ message: String, table: String, trigger: String? = nil) {
+    isQuoting = message.contains("string in double quotes")
+    let reason = message.split(separator: "; ").first.map(String.init) ?? message
+    let name = (trigger ?? table).quotedIdentifier
+    evidence = Evidence(
+      table: table, object: trigger,
+      found: isQuoting ? "\(reason): it holds a string in double quotes" : reason,
+      advice: isQuoting
+        ? "Create it again with the string in single quotes." : "Create it again, or drop it.",
+      sql: isQuoting ? [] : ["DROP \(trigger == nil ? "VIEW" : "TRIGGER") \(name)"])
+  }
 }
 
 extension CheckedDatabase {
@@ -122,12 +131,8 @@ extension CheckedDatabase {
       return []
     }
     return try entries.filter { $0.kind == .view }.compactMap { view in
-      try problem(of: "SELECT * FROM main.\(identifier: view.name)", "the view “\(view.name)”").map
-      {
-        message in
-        broken(
-          message, table: view.name, object: nil, kind: "VIEW", name: view.name)
-      }
+      try problem(of: "SELECT * FROM main.\(identifier: view.name)", "the view “\(view.name)”")
+        .map { BrokenStatement($0, table: view.name) }
     }
   }
 
@@ -140,7 +145,7 @@ extension CheckedDatabase {
     var broken: [BrokenStatement] = []
     for table in Set(triggers.map(\.table)).sorted() {
       // A broken view is reported as such, and can't be written to anyway.
-      let isView = entries.contains { $0.kind == .view && $0.name.foldedName == table.foldedName }
+      let isView = entries.contains { $0.kind == .view && $0.name.isSameName(table) }
       if isView, try problem(of: "SELECT * FROM main.\(identifier: table)", "") != nil { continue }
       for event in [TriggerText.Event.insert, .update, .delete] {
         let firing = triggers.filter { $0.table == table && $0.event == event }
@@ -148,14 +153,9 @@ extension CheckedDatabase {
           let message = try problem(of: statement, "the triggers of “\(table)”")
         else { continue }
         let word = message.split(separator: " ").last.map(String.init) ?? ""
-        let named = firing.filter { trigger in
-          entries.contains {
-            $0.kind == .trigger && $0.name == trigger.name && ($0.sql ?? "").contains(word)
-          }
-        }
-        let name = (named.first ?? firing[0]).name
+        let named = firing.first { $0.sql.contains(word) }
         broken.append(
-          self.broken(message, table: table, object: name, kind: "TRIGGER", name: name))
+          BrokenStatement(message, table: table, trigger: (named ?? firing[0]).name))
       }
     }
     return broken
@@ -168,12 +168,11 @@ extension CheckedDatabase {
     case .insert: return "INSERT INTO \(name) DEFAULT VALUES"
     case .delete: return "DELETE FROM \(name)"
     case .update:
-      let columns = ((try? db.columns(of: table, in: "main")) ?? []).filter {
-        $0.generatedSQL == nil
-      }
-      guard !columns.isEmpty else { return nil }
-      let list = columns.map { "\($0.name.quotedIdentifier) = \($0.name.quotedIdentifier)" }
-      return "UPDATE \(name) SET \(SQL(raw: list.joined(separator: ", ")))"
+      let columns = (try? db.columns(of: table, in: "main")) ?? []
+      let names = columns.filter { $0.generatedSQL == nil }.map(\.name.quotedIdentifier)
+      guard !names.isEmpty else { return nil }
+      let list = names.map { "\($0) = \($0)" }.joined(separator: ", ")
+      return "UPDATE \(name) SET \(SQL(raw: list))"
     }
   }
 
@@ -192,20 +191,5 @@ extension CheckedDatabase {
       if !what.isEmpty { remark("\(what) couldn't be checked: \(error.message)") }
       return nil
     }
-  }
-
-  private func broken(
-    _ message: String, table: String, object: String?, kind: String, name: String
-  ) -> BrokenStatement {
-    let isQuoting = message.contains("string in double quotes")
-    let reason = message.split(separator: "; ").first.map(String.init) ?? message
-    return BrokenStatement(
-      evidence: Evidence(
-        table: table, object: object,
-        found: isQuoting ? "\(reason): it holds a string in double quotes" : reason,
-        advice: isQuoting
-          ? "Create it again with the string in single quotes." : "Create it again, or drop it.",
-        sql: isQuoting ? [] : ["DROP \(kind) \(name.quotedIdentifier)"]),
-      isQuoting: isQuoting)
   }
 }

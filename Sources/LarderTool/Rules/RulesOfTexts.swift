@@ -3,62 +3,53 @@ import LarderTerminal
 
 // Rules about the contents of texts.
 
-extension Rule {
-  static let ofTexts: [Rule] = [
-    Rule(
-      "invalid-utf8", .error,
-      "Text that isn't UTF-8 can't be read as a string: most programs fail, others change it.",
-      values: { checked in
-        guard checked.values.count(.invalidUTF8) > 0 else { return nil }
-        return checked.evidence(
-          [.invalidUTF8], "hold text that isn't UTF-8",
-          advice: "Rewrite it in UTF-8, or as a blob if it isn't text.",
-          sql: [checked.listingRows])
-      }),
-    Rule(
-      "nul-in-text", .warning,
-      "Text with a NUL in it ends there for many of SQLite's functions, and for programs in C.",
-      values: { checked in
-        guard checked.values.count(.nul) > 0 else { return nil }
-        let name = checked.sqlName
-        return checked.evidence(
-          [.nul], "hold text with a NUL", advice: "Store bytes as blobs; take the NUL out of text.",
-          sql: [checked.listing("instr(CAST(\(name) AS BLOB), x'00')")])
-      }),
-    Rule(
-      "invalid-json", .warning,
-      "SQLite's JSON functions fail at the first text that isn't JSON.",
-      values: { checked in
-        let (valid, others) = (checked.values.count(.json), checked.values.count(.notJSON))
-        guard others > 0, valid >= 2, valid >= others * 4 else { return nil }
-        return checked.evidence(
-          [.notJSON], "aren't JSON, unlike the others",
-          advice: "Correct them, and add CHECK (json_valid(…)).",
-          sql: [checked.listing("NOT json_valid(\(checked.sqlName))")])
-      }),
-    Rule(
-      "mixed-uuids", .warning,
-      "The same UUID in another form is another value: it isn't found, and can be stored twice.",
-      values: { checked in
-        // A blob in a column of texts is reported by another rule.
-        let isText =
-          ColumnAffinity(type: checked.column.type, isStrict: checked.table.isStrict) == .text
-        let forms = checked.values.uuidForms.filter { !isText || $0.name != .blob }
-        let uuids = forms.reduce(0) { $0 + $1.count }
-        let all = checked.values.count(.text) + (isText ? 0 : checked.values.count(.blob))
-        guard let first = forms.first, forms.count > 1, uuids * 5 >= all * 4 else { return nil }
-        let names = forms.map { "\($0.name.rawValue) (\($0.count.grouped))" }
-        return checked.evidence(
-          forms.dropFirst().map(\.form),
-          "aren't written with \(first.name.rawValue): there are \(names.joined(separator: ", "))",
-          advice: "Choose one form, and rewrite the others.",
-          sql: first.name == .lowercase && forms.dropFirst().allSatisfy { $0.name == .uppercase }
-            ? [
-              "UPDATE \(checked.sqlTable) SET \(checked.sqlName) = lower(\(checked.sqlName))"
-            ] : [])
-      }),
-  ]
-}
+let rulesOfTexts: [Rule] = [
+  Rule(
+    "invalid-utf8", .error,
+    "Text that isn't UTF-8 can't be read as a string: most programs fail, others change it.",
+    values: {
+      $0.evidence(
+        [.invalidUTF8], "hold text that isn't UTF-8",
+        advice: "Rewrite it in UTF-8, or as a blob if it isn't text.", sql: [$0.listingRows])
+    }),
+  Rule(
+    "nul-in-text", .warning,
+    "Text with a NUL in it ends there for many of SQLite's functions, and for programs in C.",
+    values: {
+      $0.evidence(
+        [.nul], "hold text with a NUL", advice: "Store bytes as blobs; take the NUL out of text.",
+        listing: "instr(CAST(\($0.sqlName) AS BLOB), x'00')")
+    }),
+  Rule(
+    "invalid-json", .warning,
+    "SQLite's JSON functions fail at the first text that isn't JSON.",
+    values: {
+      let (valid, others) = ($0.values.count(.json), $0.values.count(.notJSON))
+      guard valid >= 2, valid >= others * 4 else { return nil }
+      return $0.evidence(
+        [.notJSON], "aren't JSON, unlike the others",
+        advice: "Correct them, and add CHECK (json_valid(…)).",
+        listing: "NOT json_valid(\($0.sqlName))")
+    }),
+  Rule(
+    "mixed-uuids", .warning,
+    "The same UUID in another form is another value: it isn't found, and can be stored twice.",
+    values: { checked in
+      // A blob in a column of texts is reported by another rule.
+      let isText = checked.affinity == .text
+      let forms = checked.values.uuidForms.filter { !isText || $0.name != .blob }
+      let uuids = forms.reduce(0) { $0 + $1.count }
+      let all = checked.values.count(.text) + (isText ? 0 : checked.values.count(.blob))
+      guard let first = forms.first, uuids * 5 >= all * 4 else { return nil }
+      let names = forms.map { "\($0.name.rawValue) (\($0.count.grouped))" }
+      return checked.evidence(
+        forms.dropFirst().map(\.form),
+        "aren't written with \(first.name.rawValue): there are \(names.joined(separator: ", "))",
+        advice: "Choose one form, and rewrite the others.",
+        sql: first.name == .lowercase && forms.dropFirst().allSatisfy { $0.name == .uppercase }
+          ? ["UPDATE \(checked.sqlTable) SET \(checked.sqlName) = lower(\(checked.sqlName))"] : [])
+    }),
+]
 
 extension CheckedColumn {
   /// A query that lists the first rows with invalid UTF-8 by their rowids, since no SQL condition finds them.

@@ -2,37 +2,31 @@ import FoundationEssentials
 import Larder
 import LarderTerminal
 
-/// A rule for a server's database: a kind of problem, and the function that finds it.
-struct ServerRule: Sendable {
-  /// The rule's name, the same as that of a file's rule about the same problem.
-  let name: String
-  let severity: Rule.Severity
-  /// A sentence that says why the problem matters.
-  let reason: String
-  let find: @Sendable (CheckedServer) throws -> [Evidence]
+/// A rule for a server's database.
+typealias ServerRule = CheckRule<CheckedServer>
 
-  init(
-    _ name: String, _ severity: Rule.Severity, _ reason: String,
-    find: @escaping @Sendable (CheckedServer) throws -> [Evidence]
-  ) {
-    self.name = name
-    self.severity = severity
-    self.reason = reason
-    self.find = find
+extension ServerRule {
+  static var all: [ServerRule] {
+    serverRulesOfConstraints + serverRulesOfIndexes + serverRulesOfNumbers + serverRulesOfTypes
+      + serverRulesOfQueries
   }
 
-  /// Makes a rule that queries the catalog.
+  /// Makes a rule whose severity and reason are those of the file's rule about the same problem.
+  init(like name: String, find: @escaping @Sendable (CheckedServer) throws -> [Evidence]) {
+    let rule = Rule.all.first { $0.name == name }
+    self.init(name, rule?.severity ?? .warning, rule?.reason ?? "", find: find)
+  }
+
+  /// Makes a rule that queries the catalog; without a severity and a reason, it has those of the file's rule.
   ///
-  /// - Parameters:
-  ///   - advice: the advice on what to do.
-  ///   - query: a query that can use the CTE `own`, the tables. Its result columns are the table, the table's
-  ///     columns as JSON, an index or constraint, the description of the problem, and the statement that
-  ///     helps.
+  /// - Parameter query: a query that can use the CTE `own`, the tables. Its result columns are the table, the
+  ///   table's columns as JSON, an index or constraint, the description of the problem, and the statement
+  ///   that helps.
   init(
-    _ name: String, _ severity: Rule.Severity, _ reason: String, advice: String,
+    _ name: String, _ severity: Severity? = nil, _ reason: String = "", advice: String,
     query: StaticString
   ) {
-    self.init(name, severity, reason) { checked in
+    let find = { @Sendable (checked: CheckedServer) in
       let sql = SQL(raw: CheckedServer.ownTables + "\(query)")
       return try checked.db.executeQuery(sql).map { row in
         let columns = try row.get(at: 1, as: String?.self) ?? "[]"
@@ -43,18 +37,19 @@ struct ServerRule: Sendable {
           sql: try row.get(at: 4, as: String?.self).map { [$0] } ?? [])
       }
     }
+    if let severity {
+      self.init(name, severity, reason, find: find)
+    } else {
+      self.init(like: name, find: find)
+    }
   }
 }
 
 /// A server's database that is checked: the tables of its current schema, by the catalog.
-final class CheckedServer {
-  let db: Database
-  /// The statements of `--query`, with their plans.
-  let plans: [(query: String, plan: ServerPlan)]
-  let tableCount: Int
+final class CheckedServer: CheckedSource {
+  /// The statements of `--query`, with the scans in their plans.
+  let plans: [(query: String, scans: [Scan])]
   var knownNumbers: [NumberedColumn]?
-  /// Sentences about everything that couldn't be checked.
-  private(set) var remarks: [String] = []
 
   /// The CTE `own`: the schema's tables, without extensions' tables and without partitions.
   static let ownTables = """
@@ -68,8 +63,7 @@ final class CheckedServer {
     """
 
   /// - Parameter time: the time limit of each statement; nil for none.
-  init(_ db: Database, queries: [String], time: Duration?) throws {
-    self.db = db
+  init(_ db: Database, name: String, queries: [String], time: Duration?) throws {
     let limit = (time?.components.seconds ?? 0) * 1000
     // A read scope can't PREPARE, so this transaction is made read-only here. Generic plans hold for any
     // values, rather than for NULL.
@@ -80,16 +74,13 @@ final class CheckedServer {
         set_config('transaction_read_only', 'on', true)
       """
     ).forEach { _ in }
-    plans = try queries.map { ($0, try Self.plan(of: $0, db)) }
-    tableCount =
-      try db.value(SQL(raw: Self.ownTables + "SELECT count(*) FROM own"), as: Int.self) ?? 0
+    plans = try queries.map { ($0, try Self.scans(of: $0, db)) }
+    let tables = try db.value(SQL(raw: Self.ownTables + "SELECT count(*) FROM own"), as: Int.self)
+    super.init(db, name: name, tableCount: tables ?? 0)
   }
 
-  func remark(_ text: String) { if !remarks.contains(text) { remarks.append(text) } }
-
-  /// Returns what a closure finds. If the server reports an error, adds a remark, and the transaction
-  /// continues.
-  func attempt(_ what: String, _ body: () throws -> [Evidence]) throws -> [Evidence] {
+  /// If the server reports an error, the transaction continues. An error of the connection (class 08) is thrown.
+  override func attempt(_ what: String, _ body: () throws -> [Evidence]) throws -> [Evidence] {
     do {
       return try db.inSavepoint { _ in try body() }
     } catch let error as DatabaseError {

@@ -3,44 +3,42 @@ import LarderTerminal
 
 // Rules about sequences and generated keys: whether they collide, or run out.
 
-extension ServerRule {
-  static let ofNumbers: [ServerRule] = [
-    ServerRule(
-      "sequence-behind", .error,
-      "A sequence that counts from less than the largest key makes inserts fail, or repeats keys."
-    ) { checked in
-      try checked.numberedColumns().compactMap { column in
-        guard let sequence = column.sequence, let largest = column.largest, let next = column.next,
-          column.increment > 0, largest >= next
-        else { return nil }
-        return Evidence(
-          table: column.table, columns: [column.name], object: sequence,
-          found: "its next number is \(next), but the largest key is \(largest)",
-          advice: "Set the sequence to the largest key.",
-          sql: [
-            "SELECT setval('\(sequence.quotedIdentifier.replacing("'", with: "''"))', \(largest))"
-          ])
-      }
-    },
-    ServerRule(
-      "keys-running-out", .warning,
-      "When the numbers of a column's type are used up, no row can be inserted any more."
-    ) { checked in
-      try checked.numberedColumns().compactMap { column in
-        let used = max(column.largest ?? 0, column.last ?? 0)
-        let end = min(column.largestOfType, column.largestOfSequence ?? .max)
-        guard end > 0, Double(used) > Double(end) * 0.7 else { return nil }
-        let percent = Int((Double(used) / Double(end) * 100).rounded(.down))
-        return Evidence(
-          table: column.table, columns: [column.name], object: column.sequence,
-          found: "\(used) of \(end) numbers are used (\(percent) %)",
-          advice: column.isBig
-            ? "Raise the sequence's maximum, or let it count from a lower number."
-            : "Make the column bigint, and the columns that refer to it.", sql: column.growing)
-      }
-    },
-  ]
-}
+let serverRulesOfNumbers: [ServerRule] = [
+  ServerRule(
+    "sequence-behind", .error,
+    "A sequence that counts from less than the largest key makes inserts fail, or repeats keys."
+  ) { checked in
+    try checked.numberedColumns().compactMap { column in
+      guard let sequence = column.sequence, let largest = column.largest, let next = column.next,
+        column.increment > 0, largest >= next
+      else { return nil }
+      return Evidence(
+        table: column.table, columns: [column.name], object: sequence,
+        found: "its next number is \(next), but the largest key is \(largest)",
+        advice: "Set the sequence to the largest key.",
+        sql: [
+          "SELECT setval('\(sequence.quotedIdentifier.replacing("'", with: "''"))', \(largest))"
+        ])
+    }
+  },
+  ServerRule(
+    "keys-running-out", .warning,
+    "When the numbers of a column's type are used up, no row can be inserted any more."
+  ) { checked in
+    try checked.numberedColumns().compactMap { column in
+      let used = max(column.largest ?? 0, column.last ?? 0)
+      let end = min(column.largestOfType, column.largestOfSequence ?? .max)
+      guard end > 0, Double(used) > Double(end) * 0.7 else { return nil }
+      let percent = Int((Double(used) / Double(end) * 100).rounded(.down))
+      return Evidence(
+        table: column.table, columns: [column.name], object: column.sequence,
+        found: "\(used) of \(end) numbers are used (\(percent) %)",
+        advice: column.isBig
+          ? "Raise the sequence's maximum, or let it count from a lower number."
+          : "Make the column bigint, and the columns that refer to it.", sql: column.growing)
+    }
+  },
+]
 
 /// An integer column that numbers rows: a single-column primary key, or a column with a sequence.
 struct NumberedColumn {

@@ -1,60 +1,32 @@
-import FoundationEssentials
 import Larder
 import LarderTerminal
 
 // Rules about the server's plans of the statements of `--query`.
 
-extension ServerRule {
-  static let ofQueries: [ServerRule] = [
-    ServerRule(
-      "query-scan", .warning,
-      "A statement that scans a large table gets slower with every row."
-    ) { checked in
-      checked.plans.flatMap { query, plan in
-        plan.scans.filter { $0.rows >= largeTable }.map { scan in
-          Evidence(
-            table: scan.table,
-            found:
-              "“\(query.prefix(100))”: scans “\(scan.table)”, ≈ \(scan.rows.grouped) rows",
-            advice: scan.filter.map { "An index for \($0) may help." }
-              ?? "Read fewer rows, or store results that are needed often.")
-        }
+let serverRulesOfQueries: [ServerRule] = [
+  ServerRule(like: "query-scan") { checked in
+    checked.plans.flatMap { query, scans in
+      scans.filter { $0.rows >= largeTable }.map { scan in
+        Evidence(
+          table: scan.table,
+          found: "“\(query.prefix(100))”: scans “\(scan.table)”, ≈ \(scan.rows.grouped) rows",
+          advice: scan.filter.map { "An index for \($0) may help." }
+            ?? "Read fewer rows, or store results that are needed often.")
       }
     }
-  ]
-
-  /// The number of rows from which a scan is reported: the planner itself prefers scans of small tables.
-  private static let largeTable = 10_000
-}
-
-/// The part of a plan that the rules use: its sequential scans.
-struct ServerPlan {
-  var scans: [(table: String, rows: Int, filter: String?)] = []
-}
-
-/// A node of [EXPLAIN's JSON](https://www.postgresql.org/docs/current/sql-explain.html).
-private struct PlanNode: Decodable {
-  let kind: String
-  let table: String?
-  let filter: String?
-  let plans: [PlanNode]?
-
-  enum CodingKeys: String, CodingKey {
-    case kind = "Node Type"
-    case table = "Relation Name"
-    case filter = "Filter"
-    case plans = "Plans"
   }
-}
+]
 
-private struct ExplainedPlan: Decodable {
-  let plan: PlanNode
-  enum CodingKeys: String, CodingKey { case plan = "Plan" }
-}
+/// The number of rows from which a scan is reported: the planner itself prefers scans of small tables.
+private let largeTable = 10_000
 
 extension CheckedServer {
-  /// The generic plan of a query, by a prepared statement that isn't run.
-  static func plan(of query: String, _ db: Database) throws -> ServerPlan {
+  /// A sequential scan in a plan.
+  typealias Scan = (table: String, rows: Int, filter: String?)
+
+  /// The scans in the generic plan of a query, by a prepared statement that isn't run, from [EXPLAIN's
+  /// JSON](https://www.postgresql.org/docs/current/sql-explain.html).
+  static func scans(of query: String, _ db: Database) throws -> [Scan] {
     var text = ""
     var count = 0
     var pieces = SQL(raw: query).pieces
@@ -82,17 +54,14 @@ extension CheckedServer {
     let json = try db.value(
       SQL(raw: "EXPLAIN (FORMAT JSON) EXECUTE larder_check\(values.isEmpty ? "" : "(\(values))")"),
       as: String.self)
-    var nodes = try JSONDecoder().decode([ExplainedPlan].self, from: Data((json ?? "[]").utf8))
-      .map(\.plan)
-    var plan = ServerPlan()
-    while let node = nodes.popLast() {
-      nodes += (node.plans ?? []).reversed()
-      guard node.kind.hasSuffix("Seq Scan"), let table = node.table else { continue }
-      let rows = try db.value(
-        "SELECT greatest(reltuples, 0)::bigint FROM pg_class WHERE oid = to_regclass(quote_ident(\(table)))",
-        as: Int.self)
-      plan.scans.append((table, rows ?? 0, node.filter))
-    }
-    return plan
+    return try db.executeQuery(
+      """
+      SELECT node->>'Relation Name', coalesce(greatest(c.reltuples, 0), 0)::bigint, node->>'Filter'
+      FROM jsonb_path_query(\(json ?? "[]")::text::jsonb, 'strict $.**') WITH ORDINALITY AS n (node, place)
+        LEFT JOIN pg_class c ON c.oid = to_regclass(quote_ident(node->>'Relation Name'))
+      WHERE node->>'Node Type' LIKE '%Seq Scan' AND node->>'Relation Name' IS NOT NULL
+      ORDER BY place
+      """
+    ).map { (try $0.get(at: 0), try $0.get(at: 1), try $0.get(at: 2)) }
   }
 }

@@ -6,6 +6,7 @@ struct TriggerText {
 
   let name: String
   let table: String
+  let sql: String
   let event: Event
   /// The columns whose change fires it; empty for all.
   let columns: [String]
@@ -13,9 +14,9 @@ struct TriggerText {
   private let body: [SQLPiece]
 
   init?(_ entry: SchemaEntry) {
-    guard entry.kind == .trigger, let tokens = entry.sql?.sqlTokens else { return nil }
-    name = entry.name
-    table = entry.table
+    guard entry.kind == .trigger, let sql = entry.sql else { return nil }
+    let tokens = sql.sqlTokens
+    (name, table, self.sql) = (entry.name, entry.table, sql)
     guard
       let place = tokens.firstIndex(where: { token in
         ["insert", "update", "delete"].contains { token.isWord($0) }

@@ -1,4 +1,5 @@
 import Larder
+import LarderTerminal
 
 /// A form of a value. One value may have several forms.
 enum ValueForm: Hashable {
@@ -74,40 +75,24 @@ struct TextForms {
   /// Whether the text is a whole number without leading zeros, which a number wouldn't keep.
   private static func isWholeNumber(_ bytes: [UInt8]) -> Bool {
     let digits = bytes.first == UInt8(ascii: "-") ? bytes.dropFirst() : bytes[...]
-    guard let first = digits.first, digits.count <= 18, digits.allSatisfy(\.isDigit) else {
-      return false
-    }
+    guard let first = digits.first, digits.count <= 18,
+      digits.allSatisfy({ $0.decimalDigit != nil })
+    else { return false }
     return first != UInt8(ascii: "0") || bytes.count == 1
   }
 
   /// The spelling of a UUID; nil for another text, and for a UUID of digits only, whose case is unknown.
   private static func uuid(_ bytes: [UInt8]) -> UUIDForm? {
-    var bytes = bytes[...]
     let hasBraces =
       bytes.count == 38 && bytes.first == UInt8(ascii: "{") && bytes.last == UInt8(ascii: "}")
-    if hasBraces { bytes = bytes.dropFirst().dropLast() }
-    let hasHyphens = bytes.count == 36
-    guard hasHyphens || bytes.count == 32 && !hasBraces else { return nil }
-    var digits: [UInt8] = []
-    for (place, byte) in bytes.enumerated() {
-      if hasHyphens, [8, 13, 18, 23].contains(place) {
-        guard byte == UInt8(ascii: "-") else { return nil }
-      } else {
-        digits.append(byte)
-      }
-    }
-    guard digits.allSatisfy(\.isHexadecimal) else { return nil }
+    let inner = hasBraces ? Array(bytes[1..<37]) : bytes
+    let digits = inner.filter { $0.hexadecimalDigit != nil }
+    let hasHyphens =
+      inner.count == 36 && [8, 13, 18, 23].allSatisfy { inner[$0] == UInt8(ascii: "-") }
+    guard digits.count == 32, hasHyphens || inner.count == 32 else { return nil }
     if hasBraces { return .inBraces }
     if !hasHyphens { return .withoutHyphens }
-    if digits.contains(where: { (0x61...0x66).contains($0) }) { return .lowercase }
-    return digits.contains { (0x41...0x46).contains($0) } ? .uppercase : nil
-  }
-}
-
-extension UInt8 {
-  var isDigit: Bool { (0x30...0x39).contains(self) }
-
-  fileprivate var isHexadecimal: Bool {
-    isDigit || (0x41...0x46).contains(self) || (0x61...0x66).contains(self)
+    if digits.contains(where: { $0 >= UInt8(ascii: "a") }) { return .lowercase }
+    return digits.contains { $0 >= UInt8(ascii: "A") } ? .uppercase : nil
   }
 }

@@ -1,5 +1,4 @@
 import Larder
-import LarderSQLite
 
 /// Writes steps as a script for the sqlite3 shell.
 ///
@@ -19,8 +18,6 @@ struct StepsAsSQL {
     violationsName = "temp." + plan.freeName("larder_violations").quotedIdentifier
   }
 
-  /// The whole script.
-  ///
   /// - Parameter title: a line that says what the script does.
   func script(title: String) -> String {
     let head = "-- \(title.commented)\n"
@@ -65,8 +62,6 @@ struct StepsAsSQL {
       """
   }
 
-  // MARK: Steps
-
   private func text(_ part: StepsPlan.Part) -> String {
     (part.comments.map { "-- \($0)" } + statements(part)).joined(separator: "\n")
   }
@@ -84,30 +79,20 @@ struct StepsAsSQL {
     var lines: [String] = []
     for sql in rebuild.statements {
       let tokens = sql.sqlTokens.prefix(5)
-      switch Self.Kind(tokens.first) {
-      // Without legacy_alter_table, RENAME fails while views and triggers name the table.
-      case .alter:
+      if tokens.first?.isWord("alter") == true {
+        // Without legacy_alter_table, RENAME fails while views and triggers name the table.
         lines += [
           "PRAGMA legacy_alter_table = ON;", sql.terminated, "PRAGMA legacy_alter_table = OFF;",
         ]
-      case .insert:
+      } else if tokens.first?.isWord("insert") == true {
         // The statement begins with INSERT INTO main."city rebuilt": the fifth token is the new table's name.
         guard let name = tokens.last?.name else { continue }
         lines += sequence(rebuild, name) + [sql.terminated] + count(rebuild, table, name)
-      case .other: lines.append(sql.terminated)
+      } else {
+        lines.append(sql.terminated)
       }
     }
     return guards + lines
-  }
-
-  private enum Kind {
-    case alter, insert, other
-
-    init(_ token: SQLPiece?) {
-      self =
-        token?.isWord("alter") == true
-        ? .alter : token?.isWord("insert") == true ? .insert : .other
-    }
   }
 
   /// Copies AUTOINCREMENT's counter, so that used keys aren't reused.
@@ -123,9 +108,7 @@ struct StepsAsSQL {
 
   /// Compares the numbers of rows, if the table has a conflict clause: otherwise INSERT copies all rows or
   /// fails.
-  private func count(
-    _ rebuild: StepsPlan.Rebuild, _ table: String, _ name: String
-  ) -> [String] {
+  private func count(_ rebuild: StepsPlan.Rebuild, _ table: String, _ name: String) -> [String] {
     guard !rebuild.new.conflictClauses.isEmpty else { return [] }
     return [
       "-- Fails if rows were left out.",
@@ -141,10 +124,9 @@ extension StepsPlan.Part {
   /// The comment lines above the step.
   var comments: [String] {
     let detail = step.detail.commented
-    return [
+    let first =
       step.isDestructive
-        ? "DESTRUCTIVE: \(detail)" : detail.prefix(1).uppercased() + detail.dropFirst()
-    ]
-      + remarks.map(\.commented)
+      ? "DESTRUCTIVE: \(detail)" : detail.prefix(1).uppercased() + detail.dropFirst()
+    return [first] + remarks.map(\.commented)
   }
 }

@@ -1,5 +1,4 @@
 import Larder
-import LarderSQLite
 import LarderTerminal
 
 /// Writes steps as a migration in Swift.
@@ -33,8 +32,6 @@ struct StepsAsSwift {
     }
   }
 
-  /// The whole Swift file.
-  ///
   /// - Parameter title: a line that says what the migration does.
   func file(title: String) -> String {
     let head = "// \(title.commented)\n"
@@ -51,8 +48,6 @@ struct StepsAsSwift {
       """
   }
 
-  // MARK: SQL
-
   private var sql: String {
     let statements = plan.parts.map { part in
       (part.comments.map { "-- \($0)" } + [part.step.sql?.terminated ?? ""]).joined(separator: "\n")
@@ -60,8 +55,6 @@ struct StepsAsSwift {
     let text = statements.joined(separator: "\n").swiftText(indent: "      ")
     return "\n    \(name.swiftLiteral),\n    sql: \(text))"
   }
-
-  // MARK: Swift
 
   private var closure: String {
     let rebuilt = plan.parts.compactMap(\.rebuild?.new)
@@ -105,9 +98,7 @@ struct StepsAsSwift {
 }
 
 extension String {
-  /// The text as a Swift literal, if possible a multi-line one without escapes.
-  ///
-  /// - Parameter indent: the indentation of each line.
+  /// The text as a Swift literal, if possible one of several indented lines without escapes.
   fileprivate func swiftText(indent: String) -> String {
     let isPlain = unicodeScalars.allSatisfy { $0 == "\n" || $0 == "\t" || !$0.isInvisible }
     guard isPlain else { return swiftLiteral }
@@ -121,6 +112,7 @@ extension String {
     }
     return ([marks + "\"\"\""] + lines + [indent + "\"\"\"" + marks]).joined(separator: "\n")
   }
+
   /// The text as a one-line raw literal. It contains quotes, and no backslash.
   private var oneLine: String {
     var marks = "#"

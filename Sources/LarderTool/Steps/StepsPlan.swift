@@ -1,5 +1,4 @@
 import Larder
-import LarderSQLite
 import LarderTerminal
 
 /// The steps from one schema to another, with the statements of each.
@@ -16,7 +15,6 @@ struct StepsPlan {
     let rebuild: Rebuild?
   }
 
-  /// A table rebuild.
   struct Rebuild {
     let old: TableSchema
     let new: TableSchema
@@ -31,7 +29,6 @@ struct StepsPlan {
   /// Whether foreign keys can be checked before the steps, and after them. The check itself fails if a
   /// foreign key refers to columns that aren't a key.
   let isCheckable: (before: Bool, after: Bool)
-  /// The names that both schemas use.
   let names: Set<[UInt8]>
 
   var isEmpty: Bool { parts.isEmpty }
