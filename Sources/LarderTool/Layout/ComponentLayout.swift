@@ -51,9 +51,9 @@ struct ComponentLayout {
       for (layer, channel) in channels.enumerated() {
         for (net, height) in channel.collisions {
           let segment = layered.segments[layer].first {
-            $0.net == net && self.height($0.right, $0.rightPort) == height
+            $0.net == net && self.height($0.right) == height
           }
-          if let segment { moved.insert(segment.right) }
+          if let segment { moved.insert(segment.right.vertex) }
         }
       }
       if moved.isEmpty { return }
@@ -97,15 +97,15 @@ struct ComponentLayout {
 
   // MARK: Lines
 
-  private func height(_ vertex: Int, _ port: Int) -> Int { tops[vertex] + port }
+  private func height(_ end: LayeredGraph.Segment.End) -> Int { tops[end.vertex] + end.port }
 
   private func items(ofChannel channel: Int) -> [ChannelRouting.Item] {
     let nets = Dictionary(grouping: layered.segments[channel], by: \.net)
     return nets.keys.sorted().map { net in
       let segments = nets[net] ?? []
       return ChannelRouting.Item(
-        net: net, lefts: Set(segments.map { height($0.left, $0.leftPort) }).sorted(),
-        rights: Set(segments.map { height($0.right, $0.rightPort) }).sorted())
+        net: net, lefts: Set(segments.map { height($0.left) }).sorted(),
+        rights: Set(segments.map { height($0.right) }).sorted())
     }
   }
 

@@ -23,13 +23,13 @@ struct HeightAssignment {
     var neighbours: [[Neighbour]] = Array(repeating: [], count: graph.vertices.count)
     for segment in graph.segments.joined() {
       // Long links are made straight with priority.
-      let passing = [segment.left, segment.right].filter { graph.vertices[$0].box == nil }.count
-      let weight = [1, 2, 8][passing]
-      let difference = segment.leftPort - segment.rightPort
-      neighbours[segment.right].append(
-        Neighbour(vertex: segment.left, offset: difference, weight: weight))
-      neighbours[segment.left].append(
-        Neighbour(vertex: segment.right, offset: -difference, weight: weight))
+      let (left, right) = (segment.left, segment.right)
+      let passing = [left, right].filter { graph.vertices[$0.vertex].box == nil }.count
+      for (end, other) in [(right, left), (left, right)] {
+        neighbours[end.vertex].append(
+          Neighbour(
+            vertex: other.vertex, offset: other.port - end.port, weight: [1, 2, 8][passing]))
+      }
     }
     self.neighbours = neighbours
     for layer in graph.layers {

@@ -20,12 +20,15 @@ struct LayeredGraph {
 
   /// A part of a net between a layer and the next.
   struct Segment {
+    struct End {
+      let vertex: Int
+      /// The y offset below the vertex's top.
+      let port: Int
+    }
+
     let net: Int
-    /// The left vertex; `leftPort` is the y offset below its top.
-    let left: Int
-    let leftPort: Int
-    let right: Int
-    let rightPort: Int
+    let left: End
+    let right: End
   }
 
   private(set) var vertices: [Vertex] = []
@@ -57,9 +60,7 @@ struct LayeredGraph {
     let count = (layerOfBox.max() ?? 0) + 1
     layers = Array(repeating: [], count: count)
     segments = Array(repeating: [], count: count)
-    for box in Self.walk(graph) {
-      layers[layerOfBox[box]].append(box)
-    }
+    for box in graph.components.joined() { layers[layerOfBox[box]].append(box) }
     vertices = graph.boxes.indices.map {
       Vertex(box: $0, layer: layerOfBox[$0], height: graph.boxes[$0].height)
     }
@@ -84,27 +85,6 @@ struct LayeredGraph {
       goesRight: layerOfBox[link.child] > layerOfBox[link.parent])
   }
 
-  /// The boxes in the order of a depth-first walk along the links, which keeps linked boxes together.
-  private static func walk(_ graph: LayoutGraph) -> [Int] {
-    var neighbours: [[Int]] = Array(repeating: [], count: graph.boxes.count)
-    for link in graph.links {
-      neighbours[link.parent].append(link.child)
-      neighbours[link.child].append(link.parent)
-    }
-    var isSeen = Array(repeating: false, count: graph.boxes.count)
-    var order: [Int] = []
-    for start in graph.boxes.indices {
-      var waiting = [start]
-      while let box = waiting.popLast() {
-        guard !isSeen[box] else { continue }
-        isSeen[box] = true
-        order.append(box)
-        waiting += neighbours[box].reversed()
-      }
-    }
-    return order
-  }
-
   /// Adds the vertices and segments of a net.
   private mutating func connect(_ number: Int, _ links: [LayoutGraph.Link]) {
     let net = nets[number]
@@ -112,11 +92,12 @@ struct LayeredGraph {
     let start = layerOfBox[net.parent]
     let farthest = links.map { abs(layerOfBox[$0.child] - start) }.max() ?? 0
     var way = [start: net.parent]
-    var (vertex, port) = (net.parent, net.port)
-    func segment(to other: Int, _ otherPort: Int) -> Segment {
-      net.goesRight
-        ? Segment(net: number, left: vertex, leftPort: port, right: other, rightPort: otherPort)
-        : Segment(net: number, left: other, leftPort: otherPort, right: vertex, rightPort: port)
+    var end = Segment.End(vertex: net.parent, port: net.port)
+    func segment(to vertex: Int, _ port: Int) -> Segment {
+      let other = Segment.End(vertex: vertex, port: port)
+      return net.goesRight
+        ? Segment(net: number, left: end, right: other)
+        : Segment(net: number, left: other, right: end)
     }
     for distance in 1...max(1, farthest) {
       let layer = start + step * distance
@@ -129,7 +110,7 @@ struct LayeredGraph {
       vertices.append(Vertex(box: nil, layer: layer, height: 0))
       layers[layer].append(next)
       segments[channel].append(segment(to: next, 0))
-      (vertex, port) = (next, 0)
+      end = Segment.End(vertex: next, port: 0)
       way[layer] = next
     }
     ways.append(way)
