@@ -62,7 +62,7 @@ package enum DDL {
 
   // MARK: Indexes, views, triggers, virtual tables
 
-  static func createIndex(
+  package static func createIndex(
     _ name: String, on table: String, _ terms: [String], isUnique: Bool, where condition: String?
   ) -> String {
     "CREATE \(isUnique ? "UNIQUE " : "")INDEX \(name.quotedIdentifier) "

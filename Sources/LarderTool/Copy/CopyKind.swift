@@ -34,25 +34,15 @@ enum CopyKind: Equatable {
     }
   }
 
-  /// The column type in a server's CREATE TABLE.
-  var serverType: String {
+  /// The type of a column that is created for the values.
+  var columnType: ColumnType {
     switch self {
-    case .integer: "BIGINT"
-    case .real, .float: "DOUBLE PRECISION"
-    case .bool: "BOOLEAN"
-    case .blob: "BYTEA"
-    case .text, .other, .any: "TEXT COLLATE \"C\""
-    }
-  }
-
-  /// The column type in SQLite's CREATE TABLE … STRICT.
-  var fileType: String {
-    switch self {
-    case .integer, .bool: "INTEGER"
-    case .real, .float: "REAL"
-    case .blob: "BLOB"
-    case .text, .other: "TEXT"
-    case .any: "ANY"
+    case .integer: .integer
+    case .real, .float: .real
+    case .bool: .bool
+    case .blob: .blob
+    case .text, .other: .text
+    case .any: .any
     }
   }
 
@@ -111,12 +101,9 @@ enum CopiedValue {
         throw CopyProblem(problem: "\(real) can't be a number of 32 bits without a loss")
       }
       return try body(.real(Float(real).asPrinted))
-    case (.integer, .other):
-      var text = String(reader.integer)
-      return try text.withUTF8 { try body(.text(UnsafeRawBufferPointer($0))) }
-    case (.real, .other):
+    case (.integer, .other), (.real, .other):
       var text =
-        reader.real.isFinite ? "\(reader.real)" : reader.real < 0 ? "-Infinity" : "Infinity"
+        reader.storageClass == .real ? reader.real.textOnServer : String(reader.integer)
       return try text.withUTF8 { try body(.text(UnsafeRawBufferPointer($0))) }
     case (.text, .text), (.text, .other), (.text, .any):
       return try reader.withUnsafeBytes { bytes in
@@ -183,8 +170,7 @@ enum CopiedValue {
     switch self {
     case .null: line += "\\N".utf8
     case .integer(let number): line.append(integer: number)
-    case .real(let number):
-      line += (number.isFinite ? "\(number)" : number < 0 ? "-Infinity" : "Infinity").utf8
+    case .real(let number): line += number.textOnServer.utf8
     case .text(let bytes):
       for byte in bytes {
         switch byte {
@@ -211,6 +197,12 @@ extension StorageClass {
     case .text: "a text"
     case .blob: "a blob"
     }
+  }
+}
+
+extension Double {
+  fileprivate var textOnServer: String {
+    isFinite ? "\(self)" : self < 0 ? "-Infinity" : "Infinity"
   }
 }
 
