@@ -19,13 +19,7 @@ extension PropertyPlan {
     if let expression = column.generatedSQL {
       add(.generated(expression, isStored: true))
     } else if let sql = column.defaultSQL {
-      let literal = serverLiteral(sql)
-      value = literal?.text
-      if let literal, literal.isSame {
-        add(.defaultValue(literal.value, text: literal.text))
-      } else {
-        add(.defaultSQL(sql))
-      }
+      declareDefault(sql, serverLiteral(sql))
     }
   }
 
@@ -76,12 +70,12 @@ extension RecordPlan {
     do {
       let declared = try spelled(by: db, expressions)
       keep(Set(declared.checks.map(\.normalizedSQL)))
-      try note(declared)
+      note(declared)
     } catch let error where !error.endsComparison {
       // Tries the expressions one by one, since any of them may be the one that fails.
       var spelledTexts: Set<[String]> = []
       do {
-        try note(try spelled(by: db, []))
+        note(try spelled(by: db, []))
         for expression in expressions {
           do {
             spelledTexts.formUnion(
@@ -95,16 +89,6 @@ extension RecordPlan {
     }
   }
 
-  private mutating func note(_ declared: TableSchema) throws {
-    let told: Set<TableDifference.Kind> = [.index, .check, .foreignKey]
-    for difference in declared.differences(from: table) where !told.contains(difference.kind) {
-      if difference.kind == .column, let column = difference.column, unreadable.contains(column) {
-        continue
-      }
-      notes.append("Differs, since a declaration can't express it: \("\(difference)".commented).")
-    }
-  }
-
   /// The expressions of CHECK constraints, and the conditions of indexes.
   private var expressions: [String] {
     properties.flatMap { $0.options.compactMap(\.checkText) } + constraints.compactMap(\.condition)
@@ -113,14 +97,9 @@ extension RecordPlan {
 
   /// The declared table in the server's spelling, without indexes and foreign keys.
   private func spelled(by db: Database, _ expressions: [String]) throws -> TableSchema {
-    let columns = properties.map { property in
-      ColumnDefinition.column(
-        property.column.name,
-        property.isOptional ? property.storage.columnType.optional : property.storage.columnType,
-        options: property.options.filter { $0.checkText == nil }.compactMap(\.option))
-    }
-    return try TableSchema(
-      table.name, columns, constraints: expressions.map { .check(SQL(raw: $0)) },
+    try TableSchema(
+      table.name, columns { $0.checkText == nil ? $0.option : nil },
+      constraints: expressions.map { .check(SQL(raw: $0)) },
       options: keyProperties.isEmpty ? .noPrimaryKey : [], in: db)
   }
 
