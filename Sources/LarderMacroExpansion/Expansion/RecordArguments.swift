@@ -7,8 +7,6 @@ struct RecordArguments {
   /// Whether the arguments might say that there is no primary key.
   var mayHaveNoKey: Bool { labelled.contains { $0.label == "options" } }
 
-  init() {}
-
   /// - `columns`: the names of the properties that are columns, by which constraints and indexes name them.
   init(_ attribute: SourceScanner, columns: [String]) throws {
     var scanner = attribute

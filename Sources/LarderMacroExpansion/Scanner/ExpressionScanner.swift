@@ -146,13 +146,7 @@ extension SourceScanner {
   /// Skips the blocks of an `if` or `switch` that is used as an expression.
   private mutating func branches() throws {
     repeat {
-      while !self.is(try peek(), "{") {
-        let token = try peek()
-        if token.kind == .end {
-          throw SourceProblem("this expression can't be read", at: token.start)
-        }
-        if self.is(token, "(") || self.is(token, "[") { try skipGroup() } else { try next() }
-      }
+      try skipToBrace(orThrow: "this expression can't be read")
       try skipGroup()
     } while try skip("else")
   }
@@ -189,7 +183,7 @@ extension SourceScanner {
     guard try inner.skip("{") else { return false }
     while try inner.skip("@") {
       try inner.next()
-      if self.is(try inner.peek(), "("), try inner.peek().isLeftBound { try inner.skipGroup() }
+      try inner.skipArguments()
     }
     while inner.isOne(try inner.peek(), of: " mutating nonmutating ") { try inner.next() }
     let word = try inner.next()

@@ -109,6 +109,20 @@ struct SourceScanner {
     } while !open.isEmpty
   }
 
+  /// Skips the brackets that directly follow a word, as far as there are some.
+  mutating func skipArguments() throws {
+    if self.is(try peek(), "("), try peek().isLeftBound { try skipGroup() }
+  }
+
+  /// Skips to the next brace outside of other brackets. Throws with this message if there is none.
+  mutating func skipToBrace(orThrow message: String) throws {
+    while !self.is(try peek(), "{") {
+      let token = try peek()
+      if token.kind == .end { throw SourceProblem(message, at: token.start) }
+      if self.is(token, "(") || self.is(token, "[") { try skipGroup() } else { try next() }
+    }
+  }
+
   // MARK: Bytes
 
   /// Whether a word or an operand directly follows this position, the end of an operator.
@@ -317,7 +331,7 @@ struct SourceScanner {
   /// The end of the string literal whose quotation mark is here.
   private func string(_ quote: Int, hashes: Int) throws -> Int {
     let isMultiline = source.has("\"\"\"", at: quote) && !endsOnLine(quote, hashes)
-    let delimiter = (isMultiline ? 3 : 1)
+    let delimiter = isMultiline ? 3 : 1
     var index = quote + delimiter
     // In an empty literal, `""`, the second mark is the end.
     while index < source.count {
@@ -329,11 +343,7 @@ struct SourceScanner {
       }
       if byte == .backslash, source.hasHashes(hashes, at: index + 1) {
         let escaped = index + 1 + hashes
-        if source[escaped] == .openRound {
-          index = try interpolation(escaped)
-        } else {
-          index = escaped + 1
-        }
+        index = source[escaped] == .openRound ? try interpolation(escaped) : escaped + 1
         continue
       }
       if !isMultiline, byte.endsLine { break }

@@ -36,7 +36,7 @@ extension SourceScanner {
       } else if isTuple, isFunctionEffect(token) || self.is(token, "->") {
         while try isFunctionEffect(peek()) {
           try next()
-          if self.is(try peek(), "("), try peek().isLeftBound { try skipGroup() }
+          try skipArguments()
         }
         guard try skip("->") else {
           throw SourceProblem("this type can't be read", at: token.start)
@@ -65,14 +65,10 @@ extension SourceScanner {
         try next()
         // In `@escaping (Int) -> Void` the brackets are the type's: the attribute's have no space before
         // them.
-        if self.is(try peek(), "("), try peek().isLeftBound { try skipGroup() }
-      } else if self.is(token, "~") {
+        try skipArguments()
+      } else if self.is(token, "~") || isOne(token, of: Keywords.typeSpecifiers) {
         try next()
-      } else if isOne(token, of: Keywords.typeSpecifiers) {
-        try next()
-        if self.is(token, "nonisolated"), self.is(try peek(), "("), try peek().isLeftBound {
-          try skipGroup()
-        }
+        if self.is(token, "nonisolated") { try skipArguments() }
       } else {
         return
       }
@@ -86,11 +82,7 @@ extension SourceScanner {
       try skipGroup()
       return true
     }
-    if self.is(token, "[") {
-      try skipGroup()
-    } else {
-      try typeName(depth)
-    }
+    if self.is(token, "[") { try skipGroup() } else { try typeName(depth) }
     return false
   }
 
@@ -116,9 +108,8 @@ extension SourceScanner {
         split(token)
         return
       }
-      if token.kind == .number || self.is(token, "-") {
-        try next()  // InlineArray<3, Int>
-      } else if self.is(token, ",") {
+      // The number is an argument in `InlineArray<3, Int>`.
+      if token.kind == .number || self.is(token, "-") || self.is(token, ",") {
         try next()
       } else {
         _ = try type(depth: depth + 1)
