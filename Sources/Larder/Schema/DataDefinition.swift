@@ -112,5 +112,5 @@ extension ForeignKeySchema {
 
 extension [String] {
   /// The quoted names, joined by commas.
-  var identifierList: String { map(\.quotedIdentifier).joined(separator: ", ") }
+  package var identifierList: String { map(\.quotedIdentifier).joined(separator: ", ") }
 }

@@ -148,12 +148,8 @@ enum JSONForm {
       guard let members = try? scanner.members(at: range.lowerBound) else { return false }
       var values: [(name: [UInt8], value: Range<Int>)] = []
       for member in members {
-        guard let name = member.name else {
-          values.append(([], member.value))
-          continue
-        }
-        guard let text = scanner.text(in: name) else { return false }
-        values.append((text, member.value))
+        guard let name = member.name.map(scanner.text) ?? [] else { return false }
+        values.append((name, member.value))
       }
       if first == UInt8(ascii: "{") {
         values.sort { $0.name.lexicographicallyPrecedes($1.name) }

@@ -172,7 +172,7 @@ struct TableCopy {
 
   private func copyToFile(_ progress: (Int) -> Void) throws -> TableSum {
     var sum = TableSum()
-    let names = table.columns.map(\.targetName.quotedIdentifier).joined(separator: ", ")
+    let names = table.columns.map(\.targetName).identifierList
     let marks = Array(repeating: "?", count: table.columns.count).joined(separator: ", ")
     let insert = FixedSQL(
       "INSERT INTO main.\(table.targetName.quotedIdentifier) (\(names)) VALUES (\(marks))")

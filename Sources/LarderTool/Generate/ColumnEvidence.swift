@@ -192,7 +192,7 @@ extension Database {
     var evidence = Array(repeating: ColumnEvidence(), count: columns.count)
     var seen = 0
     let deadline = ContinuousClock.now + time
-    let list = SQL(raw: columns.map(\.quotedIdentifier).joined(separator: ", "))
+    let list = SQL(raw: columns.identifierList)
     func look(_ order: SQL, _ limit: Int) throws {
       let sql: SQL = "SELECT \(list) FROM main.\(identifier: table) \(order) LIMIT \(limit)"
       _ = try within(deadline - .now) {

@@ -241,9 +241,8 @@ extension ForeignKeySchema {
   }
 
   fileprivate var text: String {
-    func list(_ names: [String]) -> String { names.map(\.quotedIdentifier).joined(separator: ", ") }
-    return "(\(list(columns))) REFERENCES \(referencedTable.quotedIdentifier)"
-      + (referencedColumns.isEmpty ? "" : " (\(list(referencedColumns)))")
+    "(\(columns.identifierList)) REFERENCES \(referencedTable.quotedIdentifier)"
+      + (referencedColumns.isEmpty ? "" : " (\(referencedColumns.identifierList))")
   }
 }
 

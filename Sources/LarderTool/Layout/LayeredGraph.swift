@@ -7,7 +7,6 @@ struct LayeredGraph {
   struct Vertex {
     /// The box; nil for a vertex through which a net passes the layer.
     let box: Int?
-    let layer: Int
     let height: Int
   }
 
@@ -34,14 +33,13 @@ struct LayeredGraph {
   private(set) var vertices: [Vertex] = []
   /// The vertices of each layer, initially in the order of a depth-first walk.
   var layers: [[Int]] = []
-  private(set) var nets: [Net] = []
-  /// The position of each net in ``nets``.
+  /// The number of each net.
   private(set) var numbers: [Net: Int] = [:]
   /// The segments, by the layer on their left.
   private(set) var segments: [[Segment]] = []
   /// The layer of each box.
   private(set) var layerOfBox: [Int]
-  /// The vertices on each net's way by their layers, including the parent.
+  /// The vertices on each net's way by their layers, including the parent; by the nets' numbers.
   private(set) var ways: [[Int: Int]] = []
 
   /// - Parameters:
@@ -62,20 +60,14 @@ struct LayeredGraph {
     segments = Array(repeating: [], count: count)
     for box in graph.components.joined() { layers[layerOfBox[box]].append(box) }
     vertices = graph.boxes.indices.map {
-      Vertex(box: $0, layer: layerOfBox[$0], height: graph.boxes[$0].height)
+      Vertex(box: $0, height: graph.boxes[$0].height)
     }
-    var members: [[LayoutGraph.Link]] = []
-    for link in links {
-      let net = self.net(of: link)
-      if let number = numbers[net] {
-        members[number].append(link)
-      } else {
-        numbers[net] = nets.count
-        nets.append(net)
-        members.append([link])
-      }
+    let members = Dictionary(grouping: links) { net(of: $0) }
+    for net in links.map({ net(of: $0) }) where numbers[net] == nil {
+      let number = numbers.count
+      numbers[net] = number
+      connect(net, number, members[net] ?? [])
     }
-    for net in nets.indices { connect(net, members[net]) }
   }
 
   /// The net that a link belongs to.
@@ -86,8 +78,7 @@ struct LayeredGraph {
   }
 
   /// Adds the vertices and segments of a net.
-  private mutating func connect(_ number: Int, _ links: [LayoutGraph.Link]) {
-    let net = nets[number]
+  private mutating func connect(_ net: Net, _ number: Int, _ links: [LayoutGraph.Link]) {
     let step = net.goesRight ? 1 : -1
     let start = layerOfBox[net.parent]
     let farthest = links.map { abs(layerOfBox[$0.child] - start) }.max() ?? 0
@@ -107,7 +98,7 @@ struct LayeredGraph {
       }
       guard distance < farthest else { break }
       let next = vertices.count
-      vertices.append(Vertex(box: nil, layer: layer, height: 0))
+      vertices.append(Vertex(box: nil, height: 0))
       layers[layer].append(next)
       segments[channel].append(segment(to: next, 0))
       end = Segment.End(vertex: next, port: 0)
@@ -223,7 +214,6 @@ private struct Layering {
   /// The layers numbered from 0, without empty ones.
   var normalized: [Int] {
     let used = Set(layers).sorted()
-    let numbers = Dictionary(uniqueKeysWithValues: zip(used, used.indices))
-    return layers.map { numbers[$0] ?? 0 }
+    return layers.map { used.firstIndex(of: $0) ?? 0 }
   }
 }
