@@ -6,7 +6,6 @@ import Glibc
 /// A file is written to a draft beside it, which replaces it by a rename once it is complete. If anything
 /// goes wrong, the old file is untouched.
 package struct ByteOutput: ~Copyable {
-  /// The buffered bytes that aren't written yet.
   package var bytes: [UInt8]
   private let descriptor: Int32
   private let path: String

@@ -17,7 +17,6 @@ package struct ProgressBar {
     Output.write("\r\(title) \(text)\u{1B}[K")
   }
 
-  /// Removes the bar.
   package func clear() {
     if !shown.isEmpty { Output.write("\r\u{1B}[K") }
   }

@@ -76,7 +76,6 @@ extension SourceScanner {
     }
   }
 
-  /// Reads one member's declaration.
   mutating func member(of declaration: inout TypeDeclaration) throws {
     let prefix = try declarationPrefix()
     let keyword = try next()

@@ -6,7 +6,6 @@ struct ColumnDeclaration {
   /// The source texts of the options and of the coding, in the attribute's order.
   let options: [String]
 
-  /// Whether the column is part of the primary key.
   var isKey: Bool {
     options.contains { $0 == ".primaryKey" || $0 == ".autoincrement" }
   }

@@ -15,7 +15,6 @@ enum Identifier {
     return isWord && !["inout", "let", "var"].contains(plain) ? plain : name
   }
 
-  /// The name as a string literal.
   static func literal(_ name: String) -> String {
     var literal = "\""
     for character in plain(name).unicodeScalars {

@@ -1,7 +1,6 @@
 // Finds where an initial value's expression ends. In a type's body only a declaration can follow it. So the
 // expression ends after a complete operand, if the next line begins with a token that can't continue it.
 extension SourceScanner {
-  /// Skips an expression.
   mutating func expression() throws {
     var needsOperand = true
     var conditionals = 0

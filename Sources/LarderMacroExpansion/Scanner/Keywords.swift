@@ -35,7 +35,6 @@ enum Keywords {
     " var let func subscript "
   }
 
-  /// The keywords of types.
   static var types: StaticString {
     " struct class enum actor protocol extension "
   }

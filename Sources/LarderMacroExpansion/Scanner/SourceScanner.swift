@@ -27,7 +27,6 @@ struct SourceScanner {
     return token
   }
 
-  /// Reads the next token.
   @discardableResult
   mutating func next() throws -> Token {
     let token = try peek()
@@ -44,7 +43,6 @@ struct SourceScanner {
     preceding = .operand
   }
 
-  /// The token's text.
   func text(_ token: Token) -> String { source.text(token.start, token.end) }
 
   func text(_ range: Range<Int>) -> String { source.text(range.lowerBound, range.upperBound) }
@@ -55,7 +53,6 @@ struct SourceScanner {
       && source.has(text, at: token.start)
   }
 
-  /// Whether the token is one of these words.
   func isOne(_ token: Token, of words: StaticString) -> Bool {
     token.kind == .identifier && source.isWord(token.start, token.end, of: words)
   }

@@ -10,7 +10,6 @@ struct TypeText: Equatable {
 // Types, by the grammar of
 // <https://docs.swift.org/swift-book/documentation/the-swift-programming-language/types/>.
 extension SourceScanner {
-  /// Reads a type.
   mutating func type(depth: Int = 0) throws -> TypeText {
     let start = try peek().start
     guard depth < Self.greatestDepth else {

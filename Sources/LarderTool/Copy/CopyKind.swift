@@ -4,7 +4,6 @@ import LarderTerminal
 
 /// The kind of values that a column holds on both sides of a copy.
 enum CopyKind: Equatable {
-  /// Integers of a size in bytes.
   case integer(bytes: Int)
   case real
   /// Floating-point numbers of 32 bits.
@@ -129,7 +128,6 @@ enum CopiedValue {
     }
   }
 
-  /// Adds the value to the hash of its row.
   func hash(as kind: CopyKind, into hasher: inout Hasher) {
     switch self {
     case .null: hasher.combine(0)
@@ -152,7 +150,6 @@ enum CopiedValue {
     }
   }
 
-  /// Binds the value to a parameter of an SQLite statement.
   func bind(to parameter: ParameterBinder) throws {
     switch self {
     case .null: try parameter.bindNull()

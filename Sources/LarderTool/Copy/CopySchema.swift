@@ -247,7 +247,6 @@ extension SchemaEntry {
 }
 
 extension String {
-  /// The text without the parentheses that enclose it.
   fileprivate var trimmedParentheses: String {
     var text = Substring(self)
     while text.hasPrefix("("), text.hasSuffix(")"), text.utf8.count > 1 {

@@ -19,7 +19,6 @@ struct CopiedColumn {
   }
 }
 
-/// A table that is copied.
 struct CopiedTable {
   let schema: TableSchema
   var targetName: String

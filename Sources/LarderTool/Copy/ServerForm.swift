@@ -32,7 +32,6 @@ enum ServerForm {
     }
   }
 
-  /// Adds a text's value to the hash of its row.
   func hash(_ text: UnsafeRawBufferPointer, into hasher: inout Hasher) {
     switch self {
     case .decimal:

@@ -15,7 +15,6 @@ struct TableCopy {
 
   // MARK: Sums
 
-  /// The sum of the source's rows.
   func sumOfSource() throws -> TableSum { try sum(ofTarget: false) }
 
   /// The sum of the target's rows; nil if they hold values that a copy can't have written.

@@ -13,7 +13,6 @@ struct DiagramDrawing {
   let boxes: [DiagramBox]
   let layout: DiagramLayout
   private let relations: [Diagram.Relation]
-  /// The layout's input.
   let graph: LayoutGraph
 
   private static let margin = 24
@@ -68,7 +67,6 @@ struct DiagramDrawing {
     init(_ link: LayoutGraph.Link) { (parent, offset) = (link.parent, link.parentPort) }
   }
 
-  /// The SVG document.
   var text: String {
     let width = max(layout.width, 240) + 2 * Self.margin
     let height = max(layout.height, 20) + 2 * Self.margin

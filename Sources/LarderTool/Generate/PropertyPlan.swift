@@ -6,7 +6,6 @@ struct PropertyPlan {
   /// The name, without backticks.
   var name: String
   var storage: PropertyStorage
-  /// Whether the property is Optional.
   var isOptional: Bool
   /// The property's comments: a guess with its evidence, and everything that a declaration can't express.
   var notes: [String] = []
@@ -88,7 +87,6 @@ enum PlannedOption {
   /// The referenced record's type, and the further arguments.
   case references(String, actions: [String])
 
-  /// The option's source text.
   var text: String {
     switch self {
     case .primaryKey: ".primaryKey"

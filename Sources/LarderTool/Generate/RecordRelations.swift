@@ -151,7 +151,6 @@ struct RecordRelations {
     }
   }
 
-  /// Adds the association through a link table.
   private mutating func associate(_ own: Relation, through other: Relation) {
     let (link, target) = (records[own.owner], records[other.target])
     let key = records[own.target].properties[own.key[0]]

@@ -7,7 +7,6 @@ struct RecordsPlan {
   /// Comments on the tables that get no record.
   private(set) var leftOut: [String] = []
 
-  /// The request of the command line.
   struct Request {
     /// The tables and views; all if empty.
     var tables: [String] = []
@@ -149,7 +148,6 @@ struct RecordsPlan {
     }
   }
 
-  /// The types of the records.
   private static func types(
     _ sources: [Source], _ names: RecordNames, _ request: Request
   ) -> [String] {

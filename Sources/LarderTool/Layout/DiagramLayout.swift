@@ -8,7 +8,6 @@ struct DiagramLayout {
   private(set) var width = 0
   private(set) var height = 0
 
-  /// The space between groups.
   private static let groupGap = 56
 
   init(_ graph: LayoutGraph) {
@@ -17,9 +16,8 @@ struct DiagramLayout {
     }
     routes = Array(repeating: [], count: graph.links.count)
     let groups = Self.groups(graph)
-    var placed: [(part: Part, layout: ComponentLayout)] = []
-    for group in groups where !group.links.isEmpty {
-      placed.append((group, ComponentLayout(group.graph(graph))))
+    let placed = groups.filter { !$0.links.isEmpty }.map {
+      (part: $0, layout: ComponentLayout($0.graph(graph)))
     }
     let single = groups.filter(\.links.isEmpty).flatMap(\.boxes)
     let area =

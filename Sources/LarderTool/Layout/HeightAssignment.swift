@@ -40,17 +40,15 @@ struct HeightAssignment {
         top += graph.vertices[vertex].height
       }
     }
-    let order = Array(graph.layers.indices)
     for round in 0..<40 {
-      let usesMedian = round >= 24
-      for layer in order { place(graph.layers[layer], usesMedian: usesMedian) }
-      for layer in order.reversed() { place(graph.layers[layer], usesMedian: usesMedian) }
+      for layer in graph.layers + graph.layers.reversed() {
+        place(layer, usesMedian: round >= 24)
+      }
     }
     let top = tops.min() ?? 0
     for vertex in tops.indices { tops[vertex] -= top }
   }
 
-  /// The space between two vertices of a layer.
   private func gap(_ upper: Int, _ lower: Int) -> Int {
     let boxes = [upper, lower].filter { graph.vertices[$0].box != nil }.count
     return [LayoutGeometry.lineGap, LayoutGeometry.lineGap + 4, LayoutGeometry.gap][boxes]

@@ -33,11 +33,9 @@ struct LayeredGraph {
   private(set) var vertices: [Vertex] = []
   /// The vertices of each layer, initially in the order of a depth-first walk.
   var layers: [[Int]] = []
-  /// The number of each net.
   private(set) var numbers: [Net: Int] = [:]
   /// The segments, by the layer on their left.
   private(set) var segments: [[Segment]] = []
-  /// The layer of each box.
   private(set) var layerOfBox: [Int]
   /// The vertices on each net's way by their layers, including the parent; by the nets' numbers.
   private(set) var ways: [[Int: Int]] = []
@@ -70,14 +68,12 @@ struct LayeredGraph {
     }
   }
 
-  /// The net that a link belongs to.
   func net(of link: LayoutGraph.Link) -> Net {
     Net(
       parent: link.parent, port: link.parentPort,
       goesRight: layerOfBox[link.child] > layerOfBox[link.parent])
   }
 
-  /// Adds the vertices and segments of a net.
   private mutating func connect(_ net: Net, _ number: Int, _ links: [LayoutGraph.Link]) {
     let step = net.goesRight ? 1 : -1
     let start = layerOfBox[net.parent]
