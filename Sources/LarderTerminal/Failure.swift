@@ -34,8 +34,7 @@ extension Failure {
 
   private static func reason(_ error: DatabaseError) -> String {
     switch error.code {
-    case .busy, .locked:
-      "another program is writing to the database; try again, or --wait longer"
+    case .busy, .locked: "another program is writing to the database; try again, or --wait longer"
     case .readOnly: "the database can only be read"
     case .full: "the disk, or the database's share of it, is full"
     case .notADatabase: "this isn't a database"

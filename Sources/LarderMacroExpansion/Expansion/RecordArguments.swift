@@ -19,8 +19,7 @@ struct RecordArguments {
         name = scanner.text(argument.range)
       case "options": labelled.append(("options", scanner.text(argument.range)))
       case let label?:
-        labelled.append(
-          (label, try Self.naming(columns, argument.range, in: attribute.source)))
+        labelled.append((label, try Self.naming(columns, argument.range, in: attribute.source)))
       }
     }
   }

@@ -76,8 +76,7 @@ struct RecordDeclaration {
     }
     guard property.isStored else {
       if let column = columns.first {
-        throw SourceProblem(
-          "only a stored instance property can be a column", at: column.offset)
+        throw SourceProblem("only a stored instance property can be a column", at: column.offset)
       }
       return false
     }

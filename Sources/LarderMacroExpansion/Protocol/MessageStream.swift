@@ -73,9 +73,7 @@ package struct MessageStream {
     while true {
       let result = call()
       if result >= 0 { return result }
-      guard errno == EINTR else {
-        throw Failure(description: String(cString: strerror(errno)))
-      }
+      guard errno == EINTR else { throw Failure(description: String(cString: strerror(errno))) }
     }
   }
 }

@@ -7,15 +7,12 @@ extension SourceScanner {
     while true {
       let token = try peek()
       if try endsExpression(token, needsOperand, conditionals) {
-        if needsOperand {
-          throw SourceProblem("this expression can't be read", at: token.start)
-        }
+        if needsOperand { throw SourceProblem("this expression can't be read", at: token.start) }
         return
       }
       switch token.kind {
       case .end: return
-      case .number, .string, .regex, .quotedIdentifier:
-        try operand(&needsOperand)
+      case .number, .string, .regex, .quotedIdentifier: try operand(&needsOperand)
       case .identifier where needsOperand: try word(&needsOperand)
       case .identifier: try wordAfterOperand(token)
       case .operator: try anOperator(token, &needsOperand, &conditionals)

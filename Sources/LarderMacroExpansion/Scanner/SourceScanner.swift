@@ -205,9 +205,7 @@ struct SourceScanner {
     case .hash:
       var end = start
       while source[end] == .hash { end += 1 }
-      if source[end] == .quote {
-        return token(.string, try string(end, hashes: end - start))
-      }
+      if source[end] == .quote { return token(.string, try string(end, hashes: end - start)) }
       if source[end] == .slash {
         return token(.regex, try RegexLiteral.end(in: source, from: end, hashes: end - start))
       }
@@ -217,8 +215,7 @@ struct SourceScanner {
     case .dot where source[start + 1] != .dot && isOperator(at: start + 1) == nil:
       return token(.punctuation, start + 1)
     case .slash where preceding == .cutOperator:
-      return token(
-        .regex, RegexLiteral.end(in: source, from: start, isCertain: true) ?? start + 1)
+      return token(.regex, RegexLiteral.end(in: source, from: start, isCertain: true) ?? start + 1)
     case .question where isLeftBound, .exclamation where isLeftBound:
       return token(.operator, start + 1)
     case _ where byte.isDigit: return token(.number, number(start))

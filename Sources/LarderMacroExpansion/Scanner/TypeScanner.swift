@@ -92,9 +92,7 @@ extension SourceScanner {
     }
     if try skip("::") { return try typeName(depth) }
     let following = try peek()
-    if following.kind == .operator, source[following.start] == .less {
-      try genericArguments(depth)
-    }
+    if following.kind == .operator, source[following.start] == .less { try genericArguments(depth) }
   }
 
   /// Skips generic arguments, `<…>`.

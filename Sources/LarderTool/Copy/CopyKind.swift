@@ -101,22 +101,19 @@ enum CopiedValue {
       }
       return try body(.real(Float(real).asPrinted))
     case (.integer, .other), (.real, .other):
-      var text =
-        reader.storageClass == .real ? reader.real.textOnServer : String(reader.integer)
+      var text = reader.storageClass == .real ? reader.real.textOnServer : String(reader.integer)
       return try text.withUTF8 { try body(.text(UnsafeRawBufferPointer($0))) }
     case (.text, .text), (.text, .other), (.text, .any):
       return try reader.withUnsafeBytes { bytes in
         if kind != .any || toServer { try check(bytes, toServer: toServer) }
         return try body(.text(bytes))
       }
-    case (.blob, .blob), (.blob, .any):
-      return try reader.withUnsafeBytes { try body(.blob($0)) }
+    case (.blob, .blob), (.blob, .any): return try reader.withUnsafeBytes { try body(.blob($0)) }
     case (.text, .real), (.text, .float):
       let text = try reader.withUnsafeBytes { String(decoding: $0.prefix(3), as: UTF8.self) }
       guard !toServer, text == "NaN" else { throw CopyProblem(problem: "a text isn't a number") }
       throw CopyProblem(problem: "SQLite can't store NaN, which would become NULL")
-    case (let found, _):
-      throw CopyProblem(problem: "\(found.phrase) isn't \(kind.name)")
+    case (let found, _): throw CopyProblem(problem: "\(found.phrase) isn't \(kind.name)")
     }
   }
 
@@ -205,14 +202,10 @@ extension Double {
 
 extension Float {
   /// Whether this number equals a Double, either in all bits or in its printed digits.
-  fileprivate func keeps(_ real: Double) -> Bool {
-    Double(self) == real || asPrinted == real
-  }
+  fileprivate func keeps(_ real: Double) -> Bool { Double(self) == real || asPrinted == real }
 
   /// The Double with this number's printed digits: a plain conversion to 64 bits would print more of them.
-  fileprivate var asPrinted: Double {
-    isFinite ? Double("\(self)") ?? Double(self) : Double(self)
-  }
+  fileprivate var asPrinted: Double { isFinite ? Double("\(self)") ?? Double(self) : Double(self) }
 }
 
 /// The number of rows, and the sum of their hashes, which doesn't depend on their order.

@@ -94,8 +94,7 @@ struct CopySchema {
     of table: CopiedTable, after others: ArraySlice<CopiedTable>
   ) throws {
     for other in others where other.name.isSameName(table.name) {
-      throw Failure(
-        "“\(other.name)” and “\(table.name)” are the same name for SQLite: rename one")
+      throw Failure("“\(other.name)” and “\(table.name)” are the same name for SQLite: rename one")
     }
     for (index, column) in table.columns.enumerated() {
       for other in table.columns[..<index] where other.name.isSameName(column.name) {
@@ -205,8 +204,7 @@ struct CopySchema {
         : term.contains(" DESC") ? " DESC" : ""
       return column.quotedIdentifier + order
     }
-    rest.append(
-      DDL.createIndex(name, on: table.name, terms, isUnique: index.isUnique, where: nil))
+    rest.append(DDL.createIndex(name, on: table.name, terms, isUnique: index.isUnique, where: nil))
   }
 
   /// The foreign key constraints of a table, in syntax that both engines accept.

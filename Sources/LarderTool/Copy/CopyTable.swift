@@ -117,20 +117,14 @@ extension CopiedTable {
         if !isThere { columns.remove(at: index) }
         continue
       }
-      let found = target.columns.first {
-        onServer ? $0.name == name : $0.name.isSameName(name)
-      }
-      guard let found else {
-        throw Failure("\(path): “\(target.name)” has no column “\(name)”")
-      }
+      let found = target.columns.first { onServer ? $0.name == name : $0.name.isSameName(name) }
+      guard let found else { throw Failure("\(path): “\(target.name)” has no column “\(name)”") }
       if found.generatedSQL != nil {
         columns.remove(at: index)
         continue
       }
       columns[index].targetName = found.name
-      if onServer {
-        columns[index].kind = CopyKind(ofServerType: found.type)
-      }
+      if onServer { columns[index].kind = CopyKind(ofServerType: found.type) }
     }
     if columns.isEmpty { throw Failure("“\(name)” has only computed columns") }
   }

@@ -136,8 +136,7 @@ struct TableCopy {
         let hash = try hash(rows)
         if let count = arrived[hash], count > 0 { return arrived[hash] = count - 1 }
         let value = try rows.shownValue(at: index).plain.cut(to: 60)
-        throw try failure(
-          "“\(value)” becomes another value in \(targetName)", column, rows, number)
+        throw try failure("“\(value)” becomes another value in \(targetName)", column, rows, number)
       }
     }
   }

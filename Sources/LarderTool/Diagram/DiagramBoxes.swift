@@ -67,9 +67,7 @@ struct DiagramBox {
     return Self.titleHeight + 2 + Self.rowHeight * min(column, rows.count) + Self.rowHeight / 2
   }
 
-  private static func shown(_ text: String) -> String {
-    text.printable.cut(to: mostText)
-  }
+  private static func shown(_ text: String) -> String { text.printable.cut(to: mostText) }
 
   private static func even(_ width: Int) -> Int { width + width % 2 }
 

@@ -25,9 +25,7 @@ struct DiagramDrawing {
     var numbers: [String: Int] = [:]
     for (number, table) in diagram.tables.enumerated() { numbers[table.name] = number }
     for relation in diagram.relations where numbers[relation.referencedTable] == nil {
-      let spelled = numbers.keys.first {
-        $0.foldedName == relation.referencedTable.foldedName
-      }
+      let spelled = numbers.keys.first { $0.foldedName == relation.referencedTable.foldedName }
       numbers[relation.referencedTable] = spelled.flatMap { numbers[$0] } ?? boxes.count
       if spelled != nil { continue }
       boxes.append(DiagramBox(missing: relation.referencedTable))
@@ -35,8 +33,7 @@ struct DiagramDrawing {
     func port(_ table: String, _ column: String?) -> Int {
       let number = numbers[table] ?? 0
       let columns = number < diagram.tables.count ? diagram.tables[number].columns : []
-      return boxes[number].port(
-        columns.firstIndex { $0.name.lowercased() == column?.lowercased() })
+      return boxes[number].port(columns.firstIndex { $0.name.lowercased() == column?.lowercased() })
     }
     relations = diagram.relations
     var links = diagram.relations.map { relation in
@@ -143,8 +140,7 @@ extension DiagramDrawing {
       }
       let what =
         "\(relation.table) (\(relation.columns.joined(separator: ", "))) → \(relation.referencedTable)"
-      let mark =
-        relation.isUnique ? Self.bar(last.x + 7 * end, last.y) : Self.crowsFoot(last, end)
+      let mark = relation.isUnique ? Self.bar(last.x + 7 * end, last.y) : Self.crowsFoot(last, end)
       lines.append(
         "<g><title>\(what.escapedForXML)</title>\(mark)\(Self.circle(last.x + 16 * end, last.y))</g>"
       )
@@ -199,11 +195,8 @@ extension DiagramDrawing {
     func rectangle(_ name: String, height: Int) -> String {
       "<rect class=\"\(name)\" x=\"\(left)\" y=\"\(top)\" width=\"\(place.width)\" height=\"\(height)\" rx=\"3\"/>"
     }
-    let title = text(
-      box.title, x: middle, y: top + 19, " class=\"title\" text-anchor=\"middle\"")
-    guard !box.isMissing else {
-      return [rectangle("missing", height: place.height), title]
-    }
+    let title = text(box.title, x: middle, y: top + 19, " class=\"title\" text-anchor=\"middle\"")
+    guard !box.isMissing else { return [rectangle("missing", height: place.height), title] }
     var lines = [
       rectangle("box", height: place.height), rectangle("head", height: DiagramBox.titleHeight),
       title,

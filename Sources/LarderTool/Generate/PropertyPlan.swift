@@ -66,8 +66,7 @@ struct PropertyStorage: Equatable {
       return coding == nil
         ? evidence.uuids.areBlobs(isNamed: true, values: evidence.values)
         : evidence.uuids.textCoding == coding
-    case "Date":
-      return evidence.dates.format.map { self == .date($0) } ?? false
+    case "Date": return evidence.dates.format.map { self == .date($0) } ?? false
     case "String": return evidence.areAll(.text)
     default: return isAny || evidence.json.type == type
     }

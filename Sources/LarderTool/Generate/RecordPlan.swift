@@ -211,8 +211,7 @@ extension PropertyPlan {
     let isKey = column.primaryKeyPosition > 0
     isOptional = isView || isRowID || !column.isNotNull && (!isKey || evidence.hasNull)
     if isKey, !isRowID, evidence.hasNull {
-      notes.append(
-        "It is part of the key, but NULL in some rows, which can't be found or updated.")
+      notes.append("It is part of the key, but NULL in some rows, which can't be found or updated.")
     }
     if storage == .any, !isOptional { storage = .anyNotNull }
   }

@@ -78,8 +78,7 @@ extension RecordPlan {
         note(try spelled(by: db, []))
         for expression in expressions {
           do {
-            spelledTexts.formUnion(
-              try spelled(by: db, [expression]).checks.map(\.normalizedSQL))
+            spelledTexts.formUnion(try spelled(by: db, [expression]).checks.map(\.normalizedSQL))
           } catch let error where !error.endsComparison {}
         }
         keep(spelledTexts)

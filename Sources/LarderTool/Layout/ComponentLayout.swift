@@ -112,11 +112,10 @@ struct ComponentLayout {
   /// The horizontal extent of a box's line to itself. Lines at lower ports extend less, so that they don't
   /// overlap.
   private func loopWidth(_ link: LayoutGraph.Link) -> Int {
-    let ports = graph.links.filter { $0.child == $0.parent && $0.child == link.child }
-      .map(\.parentPort)
-    let distinct = Set(ports).sorted()
-    let rank = distinct.firstIndex(of: link.parentPort) ?? 0
-    return LayoutGeometry.loopRoom - rank * 8 / max(1, distinct.count - 1)
+    let loops = graph.links.filter { $0.child == $0.parent && $0.child == link.child }
+    let ports = Set(loops.map(\.parentPort))
+    let rank = ports.count { $0 < link.parentPort }
+    return LayoutGeometry.loopRoom - rank * 8 / max(1, ports.count - 1)
   }
 
   private func route(_ link: LayoutGraph.Link) -> [LayoutGeometry.Point] {

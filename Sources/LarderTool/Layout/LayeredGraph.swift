@@ -57,9 +57,7 @@ struct LayeredGraph {
     layers = Array(repeating: [], count: count)
     segments = Array(repeating: [], count: count)
     for box in graph.components.joined() { layers[layerOfBox[box]].append(box) }
-    vertices = graph.boxes.indices.map {
-      Vertex(box: $0, height: graph.boxes[$0].height)
-    }
+    vertices = graph.boxes.indices.map { Vertex(box: $0, height: graph.boxes[$0].height) }
     let members = Dictionary(grouping: links) { net(of: $0) }
     for net in links.map({ net(of: $0) }) where numbers[net] == nil {
       let number = numbers.count
