@@ -42,6 +42,12 @@ package enum DDL {
     return parts.filter { !$0.isEmpty }.joined(separator: " ")
   }
 
+  /// The words that begin the constraints of a column, and so can't be a part of its type.
+  package static let constraintWords = [
+    "constraint", "primary", "not", "null", "unique", "check", "default", "collate", "references",
+    "generated", "as",
+  ]
+
   package static func check(_ condition: String) -> String { "CHECK (\(condition))" }
 
   static func generated(_ expression: String, isStored: Bool) -> String {

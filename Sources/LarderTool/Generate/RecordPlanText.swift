@@ -156,13 +156,9 @@ extension PropertyPlan {
 
   /// Whether a type consists of words and numbers, so that a declaration can't mistake it for something else.
   private static func isPlainType(_ type: String) -> Bool {
-    let words: Set<String> = [
-      "constraint", "primary", "not", "null", "unique", "check", "default", "collate",
-      "references", "generated", "as",
-    ]
     let form = /((?:[A-Za-z_ ][A-Za-z0-9_ ]*)?)(?:\([0-9, +\-.]+\))?/
     guard let name = type.wholeMatch(of: form)?.1 else { return false }
-    return !name.split(separator: " ").contains { words.contains($0.lowercased()) }
+    return !name.split(separator: " ").contains { DDL.constraintWords.contains($0.lowercased()) }
   }
 
   /// Declares the default, by its literal if Larder writes the same SQL for that.
