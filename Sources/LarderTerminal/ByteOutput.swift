@@ -6,7 +6,6 @@ import Glibc
 /// A file is written to a draft beside it, which replaces it by a rename once it is complete. If anything
 /// goes wrong, the old file is untouched.
 package struct ByteOutput: ~Copyable {
-  /// The buffered bytes that aren't written yet.
   package var bytes: [UInt8]
   private let descriptor: Int32
   private let path: String
@@ -66,23 +65,10 @@ package struct ByteOutput: ~Copyable {
   }
 
   private mutating func write() throws {
-    try bytes.withUnsafeBytes { bytes in
-      var rest = bytes[...]
-      while !rest.isEmpty {
-        let count = UnsafeRawBufferPointer(rebasing: rest).withMemoryRebound(to: UInt8.self) {
-          Glibc.write(descriptor, $0.baseAddress, $0.count)
-        }
-        if count < 0, errno == EINTR {
-          try Interruption.check()
-          continue
-        }
-        // The reader has closed the pipe and wants no more: no error text.
-        if count < 0, errno == EPIPE { throw Failure("") }
-        guard count > 0 else {
-          throw Failure(.database, "\(path): \(String(cString: strerror(errno)))")
-        }
-        rest = rest.dropFirst(count)
-      }
+    guard try bytes.write(to: descriptor, onSignal: Interruption.check) else {
+      // The reader has closed the pipe and wants no more: no error text.
+      if errno == EPIPE { throw Failure("") }
+      throw Failure(.database, "\(path): \(String(cString: strerror(errno)))")
     }
     bytes.removeAll(keepingCapacity: true)
   }

@@ -59,7 +59,6 @@ package final class CSVReader: RecordReader {
   /// The raw bytes of a field of the record: quotes inside it are still doubled.
   package func bytes(_ index: Int) -> ArraySlice<UInt8> { input.bytes[fields[index].range] }
 
-  /// Whether a field of the record is quoted.
   package func isQuoted(_ index: Int) -> Bool { fields[index].isQuoted }
 
   /// Calls a closure with the bytes of a field of the record, which are valid only during the call.
@@ -95,7 +94,6 @@ package final class CSVReader: RecordReader {
   }
 }
 
-/// A field of a record.
 struct CSVField {
   /// The field's bytes, without the enclosing quotes.
   var range: Range<Int>

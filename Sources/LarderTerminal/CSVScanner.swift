@@ -64,7 +64,6 @@ struct CSVScanner {
     return isAtEnd ? .field(CSVField(range: first..<end), end: end, lines: 0) : .incomplete
   }
 
-  /// A field in quotes.
   private func quotedField(from first: Int) -> FoundField {
     var field = CSVField(range: first + 1..<first + 1, isQuoted: true)
     var lines = 0

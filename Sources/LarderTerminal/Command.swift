@@ -3,7 +3,6 @@ package struct Command: Sendable {
   package let name: String
   /// The arguments, as the help shows them.
   package let arguments: String
-  /// The permitted number of arguments.
   package let argumentCount: ClosedRange<Int>
   package let summary: String
   /// A longer description, for the command's own help.

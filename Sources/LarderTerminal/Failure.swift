@@ -25,29 +25,22 @@ package struct Failure: Error {
 extension Failure {
   /// Describes an error of a database file to the program's user.
   package init(describing error: DatabaseError, database path: String) {
-    let reason: String
     switch error.code {
-    case .busy, .locked:
-      reason = "another program is writing to the database; try again, or --wait longer"
-    case .readOnly:
-      reason = "the database can only be read"
-    case .full:
-      reason = "the disk, or the database's share of it, is full"
-    case .notADatabase:
-      reason = "this isn't a database"
-    case .corrupt:
-      reason = "the database is damaged"
-    case .cannotOpen, .permission, .ioError, .authorization:
-      reason = error.message
-    case .interrupt:
-      self.init(.interrupted, "interrupted")
-      return
-    case .constraint:
-      self.init("the database doesn't allow that: \(error.message)")
-      return
-    default:
-      reason = "\(error)"
+    case .interrupt: self.init(.interrupted, "interrupted")
+    case .constraint: self.init("the database doesn't allow that: \(error.message)")
+    default: self.init(.database, "\(path): \(Self.reason(error))")
     }
-    self.init(.database, "\(path): \(reason)")
+  }
+
+  private static func reason(_ error: DatabaseError) -> String {
+    switch error.code {
+    case .busy, .locked: "another program is writing to the database; try again, or --wait longer"
+    case .readOnly: "the database can only be read"
+    case .full: "the disk, or the database's share of it, is full"
+    case .notADatabase: "this isn't a database"
+    case .corrupt: "the database is damaged"
+    case .cannotOpen, .permission, .ioError, .authorization: error.message
+    default: "\(error)"
+    }
   }
 }

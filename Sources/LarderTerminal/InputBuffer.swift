@@ -20,7 +20,6 @@ struct InputBuffer {
     if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { start = 3 }
   }
 
-  /// The fraction of the file that was read as records, from 0 to 1; 0 if the file's size isn't known.
   var partRead: Double { file.size > 0 ? Double(bytesRead) / Double(file.size) : 0 }
 
   /// Moves the position behind a record.
@@ -43,10 +42,8 @@ struct InputBuffer {
     } while !isAtEnd && bytes.count < wanted
   }
 
-  /// Marks the position for ``rewind()``; the bytes from here on are kept.
   mutating func setMark() { mark = (start, nextLine) }
 
-  /// Returns to the mark, and removes it.
   mutating func rewind() {
     guard let mark else { return }
     bytesRead -= start - mark.start

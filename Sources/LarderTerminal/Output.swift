@@ -31,7 +31,7 @@ package enum Output {
   }
 
   /// Prints a line on standard error.
-  package static func note(_ line: String) { write(Array((line + "\n").utf8)) }
+  package static func note(_ line: String) { write(line + "\n") }
 
   /// Whether the output goes to a terminal with colours, and [NO_COLOR](https://no-color.org) isn't set.
   package static let showsColors =
@@ -40,14 +40,25 @@ package enum Output {
 
   package static var errorsGoToTerminal: Bool { isatty(STDERR_FILENO) == 1 }
 
-  static func write(_ bytes: [UInt8]) {
-    var rest = bytes[...]
+  /// Writes to standard error. An error is ignored: its message would be printed here too.
+  static func write(_ text: String) { _ = Array(text.utf8).write(to: STDERR_FILENO) {} }
+}
+
+extension [UInt8] {
+  /// Writes all bytes to a file descriptor. Returns false, with `errno`, if that fails.
+  ///
+  /// - Parameter onSignal: called when a signal has interrupted the call, before it is repeated.
+  package func write(to descriptor: Int32, onSignal: () throws -> Void) rethrows -> Bool {
+    var rest = self[...]
     while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count) }
-      if count < 0 && errno == EINTR { continue }
-      // Nothing can be done: the error itself would be printed here.
-      guard count > 0 else { return }
+      let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+      if count < 0, errno == EINTR {
+        try onSignal()
+        continue
+      }
+      guard count > 0 else { return false }
       rest = rest.dropFirst(count)
     }
+    return true
   }
 }

@@ -71,7 +71,6 @@ package struct Program: Sendable {
 
   // MARK: Help
 
-  /// The help of a command.
   package func help(for command: Command) -> String {
     var lines = ["\(name) \(command.usage)", "", command.summary]
     if !command.details.isEmpty { lines += ["", command.details] }

@@ -14,12 +14,11 @@ package struct ProgressBar {
     guard text != shown else { return }
     shown = text
     // Clears to the end of the line, since the previous text may have been longer.
-    Output.write(Array("\r\(title) \(text)\u{1B}[K".utf8))
+    Output.write("\r\(title) \(text)\u{1B}[K")
   }
 
-  /// Removes the bar.
   package func clear() {
-    if !shown.isEmpty { Output.write(Array("\r\u{1B}[K".utf8)) }
+    if !shown.isEmpty { Output.write("\r\u{1B}[K") }
   }
 
   /// The bar without its title.

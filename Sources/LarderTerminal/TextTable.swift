@@ -8,8 +8,7 @@ package struct TextTable {
   ///   - header: the columns' titles.
   ///   - numbers: the positions of the columns that are aligned on the right.
   package init(_ header: String..., numbers: Set<Int> = []) {
-    self.header = header
-    rightAligned = numbers
+    self.init(header: header, numbers: numbers)
   }
 
   /// Makes a table whose columns aren't known at compile time.

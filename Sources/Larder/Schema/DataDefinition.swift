@@ -40,6 +40,12 @@ package enum DDL {
     return parts.filter { !$0.isEmpty }.joined(separator: " ")
   }
 
+  /// The words that begin the constraints of a column, and so can't be a part of its type.
+  package static let constraintWords = [
+    "constraint", "primary", "not", "null", "unique", "check", "default", "collate", "references",
+    "generated", "as",
+  ]
+
   package static func check(_ condition: String) -> String { "CHECK (\(condition))" }
 
   static func generated(_ expression: String, isStored: Bool) -> String {
@@ -60,7 +66,7 @@ package enum DDL {
 
   // MARK: Indexes, views, triggers, virtual tables
 
-  static func createIndex(
+  package static func createIndex(
     _ name: String, on table: String, _ terms: [String], isUnique: Bool, where condition: String?
   ) -> String {
     "CREATE \(isUnique ? "UNIQUE " : "")INDEX \(name.quotedIdentifier) "
@@ -118,5 +124,5 @@ extension SQL {
 }
 
 extension [String] {
-  var identifierList: String { map(\.quotedIdentifier).joined(separator: ", ") }
+  package var identifierList: String { map(\.quotedIdentifier).joined(separator: ", ") }
 }

@@ -92,17 +92,13 @@ struct DeclaredTable {
         if isIdentity { tokens.removeLast(words.count) }
       }
     }
-    let words = [
-      "constraint", "primary", "not", "null", "unique", "check", "default", "collate",
-      "references", "generated", "as",
-    ]
     let depth = tokens.reduce(into: [0]) {
       $0.append(($0.last ?? 0) + ($1.isSymbol("(") ? 1 : $1.isSymbol(")") ? -1 : 0))
     }
     let isType =
       !sqlType.utf8.contains(0) && depth.last == 0 && !depth.contains { $0 < 0 }
       && zip(tokens, depth).allSatisfy { token, depth in
-        !words.contains(where: token.isWord) && !token.isSymbol(";")
+        !DDL.constraintWords.contains(where: token.isWord) && !token.isSymbol(";")
           && (depth > 0 || !token.isSymbol(","))
       }
     guard isType else { throw problem("“\(column)” has an invalid SQL type: \(sqlType)") }

@@ -8,7 +8,6 @@ struct Attribute {
   let arguments: [Argument]?
 }
 
-/// An argument of an attribute.
 struct Argument {
   let label: String?
   /// The position of the value's text.

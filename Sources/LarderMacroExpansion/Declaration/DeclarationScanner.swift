@@ -19,12 +19,7 @@ extension SourceScanner {
     guard declaration.keyword == "struct" || declaration.keyword == "class", !isGeneric else {
       return declaration
     }
-    while !self.is(try peek(), "{") {
-      if try peek().kind == .end {
-        throw SourceProblem("this declaration has no body", at: try peek().start)
-      }
-      if try self.is(peek(), "(") || self.is(peek(), "[") { try skipGroup() } else { try next() }
-    }
+    try skipToBrace(orThrow: "this declaration has no body")
     try next()
     try members(of: &declaration)
     guard try peek().kind == .end else {
@@ -71,14 +66,9 @@ extension SourceScanner {
   }
 
   private mutating func members(of declaration: inout TypeDeclaration) throws {
-    while true {
-      let token = try peek()
-      if self.is(token, "}") {
-        try next()
-        return
-      }
+    while try !skip("}") {
       if try skip(";") { continue }
-      if self.is(token, "#"), try !beginsConditionalAttributes() {
+      if self.is(try peek(), "#"), try !beginsConditionalAttributes() {
         try conditional(of: &declaration)
       } else {
         try member(of: &declaration)
@@ -86,7 +76,6 @@ extension SourceScanner {
     }
   }
 
-  /// Reads one member's declaration.
   mutating func member(of declaration: inout TypeDeclaration) throws {
     let prefix = try declarationPrefix()
     let keyword = try next()
@@ -181,8 +170,7 @@ extension SourceScanner {
       }
       let type = try skip(":") ? try self.type() : nil
       var value: Range<Int>?
-      if self.is(try peek(), "=") {
-        try next()
+      if try skip("=") {
         let start = try peek().start
         try expression()
         value = start..<position

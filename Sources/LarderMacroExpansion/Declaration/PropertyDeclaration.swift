@@ -30,7 +30,6 @@ struct DeclarationPrefix {
   func attribute(_ name: String) -> Attribute? { attributes.first { $0.name == name } }
 }
 
-/// A property's declaration.
 struct PropertyDeclaration {
   /// Whether, and how, the property takes memory in the type's values.
   enum Storage { case stored, computed, lazy, ofType }

@@ -6,10 +6,7 @@ struct ColumnDeclaration {
   /// The source texts of the options and of the coding, in the attribute's order.
   let options: [String]
 
-  /// Whether the column is part of the primary key.
-  var isKey: Bool {
-    options.contains { $0 == ".primaryKey" || $0 == ".autoincrement" }
-  }
+  var isKey: Bool { options.contains { $0 == ".primaryKey" || $0 == ".autoincrement" } }
 
   init(_ property: PropertyDeclaration, in scanner: SourceScanner) throws {
     self.property = property

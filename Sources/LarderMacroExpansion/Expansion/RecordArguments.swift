@@ -7,8 +7,6 @@ struct RecordArguments {
   /// Whether the arguments might say that there is no primary key.
   var mayHaveNoKey: Bool { labelled.contains { $0.label == "options" } }
 
-  init() {}
-
   /// - `columns`: the names of the properties that are columns, by which constraints and indexes name them.
   init(_ attribute: SourceScanner, columns: [String]) throws {
     var scanner = attribute
@@ -21,8 +19,7 @@ struct RecordArguments {
         name = scanner.text(argument.range)
       case "options": labelled.append(("options", scanner.text(argument.range)))
       case let label?:
-        labelled.append(
-          (label, try Self.naming(columns, argument.range, in: attribute.source)))
+        labelled.append((label, try Self.naming(columns, argument.range, in: attribute.source)))
       }
     }
   }

@@ -76,8 +76,7 @@ struct RecordDeclaration {
     }
     guard property.isStored else {
       if let column = columns.first {
-        throw SourceProblem(
-          "only a stored instance property can be a column", at: column.offset)
+        throw SourceProblem("only a stored instance property can be a column", at: column.offset)
       }
       return false
     }
@@ -87,11 +86,11 @@ struct RecordDeclaration {
         "@Record can't tell whether this is compiled: a property has to be the same column under all conditions",
         at: attribute.offset)
     }
-    if let notStored = property.prefix.attribute("NotStored") {
+    if property.prefix.attribute("NotStored") != nil {
       if let column = columns.first {
         throw SourceProblem("a property can't have both @Column and @NotStored", at: column.offset)
       }
-      try checkHasValue(property, notStored)
+      try checkHasValue(property)
       return false
     }
     for attribute in property.prefix.attributes where attribute.name != "Column" {
@@ -122,9 +121,7 @@ struct RecordDeclaration {
     "available", "nonobjc", "objc", "preconcurrency", "unsafe", "usableFromInline",
   ]
 
-  private static func checkHasValue(
-    _ property: PropertyDeclaration, _ notStored: Attribute
-  ) throws {
+  private static func checkHasValue(_ property: PropertyDeclaration) throws {
     let isWrapped = property.prefix.attributes.count > 1
     let isNil = !property.isConstant && property.type?.isOptional == true
     guard property.value == nil, !isWrapped, !isNil, !property.prefix.modifiers.contains("weak")

@@ -87,8 +87,7 @@ package struct RecordExpansion {
   private var make: String {
     let names = record.columns.map { Identifier.label($0.property.name) }
     switch record.initializer {
-    case .memberwise:
-      return "\(record.type.name).init(\(names.map { $0 + ":" }.joined()))"
+    case .memberwise: return "\(record.type.name).init(\(names.map { $0 + ":" }.joined()))"
     case .memberwiseWithDefaults:
       let arguments = names.enumerated().map { "\($1): $\($0)" }
       return "{ \(record.type.name)(\(arguments.joined(separator: ", "))) }"

@@ -1,6 +1,5 @@
 /// The initializer by which a table makes a record from a row's values.
 enum RecordInitializer {
-  /// The compiler's memberwise initializer.
   case memberwise
   /// The compiler's memberwise initializer, which has further parameters with default values.
   case memberwiseWithDefaults

@@ -9,13 +9,10 @@ enum Identifier {
   /// The name as an argument's label, which may be a keyword: there the compiler warns about backticks.
   static func label(_ name: String) -> String {
     let plain = plain(name)
-    let isWord = plain.utf8.allSatisfy {
-      (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0 | 32)
-    }
+    let isWord = plain.utf8.allSatisfy { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0 | 32) }
     return isWord && !["inout", "let", "var"].contains(plain) ? plain : name
   }
 
-  /// The name as a string literal.
   static func literal(_ name: String) -> String {
     var literal = "\""
     for character in plain(name).unicodeScalars {

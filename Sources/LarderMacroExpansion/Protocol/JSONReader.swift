@@ -134,27 +134,24 @@ package struct JSONReader {
   /// Reads a string; control characters in it are accepted.
   private mutating func string() throws -> String {
     guard skip(.quote) else { throw failure() }
-    guard var quote = bytes.find(.quote, from: position) else { throw failure() }
-    var escape = bytes.find(.backslash, from: position, before: quote)
-    if escape == nil {
-      // Most strings have no escapes.
-      guard let text = bytes.validText(position, quote) else { throw failure() }
-      position = quote + 1
-      return text
-    }
     var text: [UInt8] = []
-    while true {
-      bytes.append(position, escape ?? quote, to: &text)
-      guard let place = escape else { break }
-      position = place + 1
-      try self.escape(&text)
-      guard let next = bytes.find(.quote, from: position) else { throw failure() }
-      quote = next
-      escape = bytes.find(.backslash, from: position, before: quote)
+    while let quote = bytes.find(.quote, from: position) {
+      if let place = bytes.find(.backslash, from: position, before: quote) {
+        bytes.append(position, place, to: &text)
+        position = place + 1
+        try escape(&text)
+        continue
+      }
+      // Most strings have no escapes.
+      if !text.isEmpty { bytes.append(position, quote, to: &text) }
+      let string =
+        text.isEmpty
+        ? bytes.validText(position, quote) : String(validating: text, as: UTF8.self)
+      guard let string else { throw failure() }
+      position = quote + 1
+      return string
     }
-    guard let text = String(validating: text, as: UTF8.self) else { throw failure() }
-    position = quote + 1
-    return text
+    throw failure()
   }
 
   private mutating func skipString() throws {

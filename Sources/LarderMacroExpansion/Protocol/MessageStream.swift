@@ -3,9 +3,7 @@ import Glibc
 /// The messages on two file descriptors. Each is its size as an 8-byte little-endian number, followed by
 /// JSON.
 package struct MessageStream {
-  package struct Failure: Error, CustomStringConvertible {
-    package let description: String
-  }
+  package typealias Failure = JSONReader.Failure
 
   private let input: Int32
   private let output: Int32
@@ -75,9 +73,7 @@ package struct MessageStream {
     while true {
       let result = call()
       if result >= 0 { return result }
-      guard errno == EINTR else {
-        throw Failure(description: String(cString: strerror(errno)))
-      }
+      guard errno == EINTR else { throw Failure(description: String(cString: strerror(errno))) }
     }
   }
 }

@@ -1,22 +1,18 @@
 // Finds where an initial value's expression ends. In a type's body only a declaration can follow it. So the
 // expression ends after a complete operand, if the next line begins with a token that can't continue it.
 extension SourceScanner {
-  /// Skips an expression.
   mutating func expression() throws {
     var needsOperand = true
     var conditionals = 0
     while true {
       let token = try peek()
       if try endsExpression(token, needsOperand, conditionals) {
-        if needsOperand {
-          throw SourceProblem("this expression can't be read", at: token.start)
-        }
+        if needsOperand { throw SourceProblem("this expression can't be read", at: token.start) }
         return
       }
       switch token.kind {
       case .end: return
-      case .number, .string, .regex, .quotedIdentifier:
-        try operand(&needsOperand)
+      case .number, .string, .regex, .quotedIdentifier: try operand(&needsOperand)
       case .identifier where needsOperand: try word(&needsOperand)
       case .identifier: try wordAfterOperand(token)
       case .operator: try anOperator(token, &needsOperand, &conditionals)
@@ -146,13 +142,7 @@ extension SourceScanner {
   /// Skips the blocks of an `if` or `switch` that is used as an expression.
   private mutating func branches() throws {
     repeat {
-      while !self.is(try peek(), "{") {
-        let token = try peek()
-        if token.kind == .end {
-          throw SourceProblem("this expression can't be read", at: token.start)
-        }
-        if self.is(token, "(") || self.is(token, "[") { try skipGroup() } else { try next() }
-      }
+      try skipToBrace(orThrow: "this expression can't be read")
       try skipGroup()
     } while try skip("else")
   }
@@ -189,7 +179,7 @@ extension SourceScanner {
     guard try inner.skip("{") else { return false }
     while try inner.skip("@") {
       try inner.next()
-      if self.is(try inner.peek(), "("), try inner.peek().isLeftBound { try inner.skipGroup() }
+      try inner.skipArguments()
     }
     while inner.isOne(try inner.peek(), of: " mutating nonmutating ") { try inner.next() }
     let word = try inner.next()

@@ -6,9 +6,7 @@ enum Keywords {
   }
 
   /// The words of conditional compilation, after `#`.
-  static var conditions: StaticString {
-    " if else elseif endif "
-  }
+  static var conditions: StaticString { " if else elseif endif " }
 
   /// The modifiers that can precede a declaration's keyword.
   static var modifiers: StaticString {
@@ -26,17 +24,10 @@ enum Keywords {
   }
 
   /// The keywords of members other than properties and types.
-  static var functions: StaticString {
-    " func init deinit subscript "
-  }
+  static var functions: StaticString { " func init deinit subscript " }
 
   /// The keywords of properties, subscripts and functions, which `class` can precede.
-  static var membersOfClasses: StaticString {
-    " var let func subscript "
-  }
+  static var membersOfClasses: StaticString { " var let func subscript " }
 
-  /// The keywords of types.
-  static var types: StaticString {
-    " struct class enum actor protocol extension "
-  }
+  static var types: StaticString { " struct class enum actor protocol extension " }
 }

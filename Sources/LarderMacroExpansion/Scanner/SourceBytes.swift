@@ -40,7 +40,6 @@ final class SourceBytes {
   /// The byte at an index; 0 outside the text.
   subscript(index: Int) -> UInt8 { index >= 0 && index < count ? start[index] : 0 }
 
-  /// Whether the text stands at this position.
   func has(_ text: StaticString, at index: Int) -> Bool {
     let length = text.utf8CodeUnitCount
     guard index >= 0, length <= count - index else { return false }
@@ -92,7 +91,6 @@ final class SourceBytes {
     }
   }
 
-  /// A part of the bytes as text.
   func text(_ first: Int, _ end: Int) -> String {
     String(decoding: part(first, end), as: UTF8.self)
   }

@@ -27,7 +27,6 @@ struct SourceScanner {
     return token
   }
 
-  /// Reads the next token.
   @discardableResult
   mutating func next() throws -> Token {
     let token = try peek()
@@ -44,7 +43,6 @@ struct SourceScanner {
     preceding = .operand
   }
 
-  /// The token's text.
   func text(_ token: Token) -> String { source.text(token.start, token.end) }
 
   func text(_ range: Range<Int>) -> String { source.text(range.lowerBound, range.upperBound) }
@@ -55,7 +53,6 @@ struct SourceScanner {
       && source.has(text, at: token.start)
   }
 
-  /// Whether the token is one of these words.
   func isOne(_ token: Token, of words: StaticString) -> Bool {
     token.kind == .identifier && source.isWord(token.start, token.end, of: words)
   }
@@ -107,6 +104,20 @@ struct SourceScanner {
       default: break
       }
     } while !open.isEmpty
+  }
+
+  /// Skips the brackets that directly follow a word, as far as there are some.
+  mutating func skipArguments() throws {
+    if self.is(try peek(), "("), try peek().isLeftBound { try skipGroup() }
+  }
+
+  /// Skips to the next brace outside of other brackets. Throws with this message if there is none.
+  mutating func skipToBrace(orThrow message: String) throws {
+    while !self.is(try peek(), "{") {
+      let token = try peek()
+      if token.kind == .end { throw SourceProblem(message, at: token.start) }
+      if self.is(token, "(") || self.is(token, "[") { try skipGroup() } else { try next() }
+    }
   }
 
   // MARK: Bytes
@@ -194,9 +205,7 @@ struct SourceScanner {
     case .hash:
       var end = start
       while source[end] == .hash { end += 1 }
-      if source[end] == .quote {
-        return token(.string, try string(end, hashes: end - start))
-      }
+      if source[end] == .quote { return token(.string, try string(end, hashes: end - start)) }
       if source[end] == .slash {
         return token(.regex, try RegexLiteral.end(in: source, from: end, hashes: end - start))
       }
@@ -206,8 +215,7 @@ struct SourceScanner {
     case .dot where source[start + 1] != .dot && isOperator(at: start + 1) == nil:
       return token(.punctuation, start + 1)
     case .slash where preceding == .cutOperator:
-      return token(
-        .regex, RegexLiteral.end(in: source, from: start, isCertain: true) ?? start + 1)
+      return token(.regex, RegexLiteral.end(in: source, from: start, isCertain: true) ?? start + 1)
     case .question where isLeftBound, .exclamation where isLeftBound:
       return token(.operator, start + 1)
     case _ where byte.isDigit: return token(.number, number(start))
@@ -317,7 +325,7 @@ struct SourceScanner {
   /// The end of the string literal whose quotation mark is here.
   private func string(_ quote: Int, hashes: Int) throws -> Int {
     let isMultiline = source.has("\"\"\"", at: quote) && !endsOnLine(quote, hashes)
-    let delimiter = (isMultiline ? 3 : 1)
+    let delimiter = isMultiline ? 3 : 1
     var index = quote + delimiter
     // In an empty literal, `""`, the second mark is the end.
     while index < source.count {
@@ -329,11 +337,7 @@ struct SourceScanner {
       }
       if byte == .backslash, source.hasHashes(hashes, at: index + 1) {
         let escaped = index + 1 + hashes
-        if source[escaped] == .openRound {
-          index = try interpolation(escaped)
-        } else {
-          index = escaped + 1
-        }
+        index = source[escaped] == .openRound ? try interpolation(escaped) : escaped + 1
         continue
       }
       if !isMultiline, byte.endsLine { break }

@@ -3,7 +3,6 @@ struct Token: Equatable {
   enum Kind: Equatable {
     /// A name or a keyword; its position decides which.
     case identifier
-    /// A name between backticks.
     case quotedIdentifier
     case number
     /// A string literal with its delimiters and interpolations.
@@ -12,7 +11,6 @@ struct Token: Equatable {
     case `operator`
     /// One of `( ) [ ] { } , ; : . @ # \`, or `::`.
     case punctuation
-    /// The end of the text.
     case end
   }
 
@@ -20,7 +18,6 @@ struct Token: Equatable {
   /// The start, in UTF-8 bytes.
   let start: Int
   let end: Int
-  /// Whether the token is the first on its line.
   let isFirstOnLine: Bool
   /// Whether the token directly follows another that is no opening bracket, comma, semicolon or colon.
   let isLeftBound: Bool

@@ -10,7 +10,6 @@ struct TypeText: Equatable {
 // Types, by the grammar of
 // <https://docs.swift.org/swift-book/documentation/the-swift-programming-language/types/>.
 extension SourceScanner {
-  /// Reads a type.
   mutating func type(depth: Int = 0) throws -> TypeText {
     let start = try peek().start
     guard depth < Self.greatestDepth else {
@@ -36,7 +35,7 @@ extension SourceScanner {
       } else if isTuple, isFunctionEffect(token) || self.is(token, "->") {
         while try isFunctionEffect(peek()) {
           try next()
-          if self.is(try peek(), "("), try peek().isLeftBound { try skipGroup() }
+          try skipArguments()
         }
         guard try skip("->") else {
           throw SourceProblem("this type can't be read", at: token.start)
@@ -65,14 +64,10 @@ extension SourceScanner {
         try next()
         // In `@escaping (Int) -> Void` the brackets are the type's: the attribute's have no space before
         // them.
-        if self.is(try peek(), "("), try peek().isLeftBound { try skipGroup() }
-      } else if self.is(token, "~") {
+        try skipArguments()
+      } else if self.is(token, "~") || isOne(token, of: Keywords.typeSpecifiers) {
         try next()
-      } else if isOne(token, of: Keywords.typeSpecifiers) {
-        try next()
-        if self.is(token, "nonisolated"), self.is(try peek(), "("), try peek().isLeftBound {
-          try skipGroup()
-        }
+        if self.is(token, "nonisolated") { try skipArguments() }
       } else {
         return
       }
@@ -86,11 +81,7 @@ extension SourceScanner {
       try skipGroup()
       return true
     }
-    if self.is(token, "[") {
-      try skipGroup()
-    } else {
-      try typeName(depth)
-    }
+    if self.is(token, "[") { try skipGroup() } else { try typeName(depth) }
     return false
   }
 
@@ -101,9 +92,7 @@ extension SourceScanner {
     }
     if try skip("::") { return try typeName(depth) }
     let following = try peek()
-    if following.kind == .operator, source[following.start] == .less {
-      try genericArguments(depth)
-    }
+    if following.kind == .operator, source[following.start] == .less { try genericArguments(depth) }
   }
 
   /// Skips generic arguments, `<…>`.
@@ -116,9 +105,8 @@ extension SourceScanner {
         split(token)
         return
       }
-      if token.kind == .number || self.is(token, "-") {
-        try next()  // InlineArray<3, Int>
-      } else if self.is(token, ",") {
+      // The number is an argument in `InlineArray<3, Int>`.
+      if token.kind == .number || self.is(token, "-") || self.is(token, ",") {
         try next()
       } else {
         _ = try type(depth: depth + 1)

@@ -97,7 +97,7 @@ extension FullTextSearch {
     switch part {
     case .table: return original
     case .matches: return matches(pattern, nil)
-    case .rank(let weights): return rank(weights)
+    case .rank(let weights): return vectorRank(weights)
     case .marked(let column, let start, let end, let tokens):
       var options = "StartSel=\(quoted(start)), StopSel=\(quoted(end))"
       options +=
@@ -115,7 +115,7 @@ extension FullTextSearch {
   private var vector: SQLFragment { column(index.name) }
 
   /// The negated rank, since in FTS5, too, lower is better.
-  func vectorRank(_ weights: [Double]) -> SQLFragment {
+  private func vectorRank(_ weights: [Double]) -> SQLFragment {
     // The last letter stands for all further columns.
     var weights = Array((weights + [1, 1, 1, 1]).prefix(4))
     let largest = weights.max() ?? 1

@@ -4,7 +4,6 @@ import LarderTerminal
 
 /// The kind of values that a column holds on both sides of a copy.
 enum CopyKind: Equatable {
-  /// Integers of a size in bytes.
   case integer(bytes: Int)
   case real
   /// Floating-point numbers of 32 bits.
@@ -34,25 +33,15 @@ enum CopyKind: Equatable {
     }
   }
 
-  /// The column type in a server's CREATE TABLE.
-  var serverType: String {
+  /// The type of a column that is created for the values.
+  var columnType: ColumnType {
     switch self {
-    case .integer: "BIGINT"
-    case .real, .float: "DOUBLE PRECISION"
-    case .bool: "BOOLEAN"
-    case .blob: "BYTEA"
-    case .text, .other, .any: "TEXT COLLATE \"C\""
-    }
-  }
-
-  /// The column type in SQLite's CREATE TABLE … STRICT.
-  var fileType: String {
-    switch self {
-    case .integer, .bool: "INTEGER"
-    case .real, .float: "REAL"
-    case .blob: "BLOB"
-    case .text, .other: "TEXT"
-    case .any: "ANY"
+    case .integer: .integer
+    case .real, .float: .real
+    case .bool: .bool
+    case .blob: .blob
+    case .text, .other: .text
+    case .any: .any
     }
   }
 
@@ -111,26 +100,20 @@ enum CopiedValue {
         throw CopyProblem(problem: "\(real) can't be a number of 32 bits without a loss")
       }
       return try body(.real(Float(real).asPrinted))
-    case (.integer, .other):
-      var text = String(reader.integer)
-      return try text.withUTF8 { try body(.text(UnsafeRawBufferPointer($0))) }
-    case (.real, .other):
-      var text =
-        reader.real.isFinite ? "\(reader.real)" : reader.real < 0 ? "-Infinity" : "Infinity"
+    case (.integer, .other), (.real, .other):
+      var text = reader.storageClass == .real ? reader.real.textOnServer : String(reader.integer)
       return try text.withUTF8 { try body(.text(UnsafeRawBufferPointer($0))) }
     case (.text, .text), (.text, .other), (.text, .any):
       return try reader.withUnsafeBytes { bytes in
         if kind != .any || toServer { try check(bytes, toServer: toServer) }
         return try body(.text(bytes))
       }
-    case (.blob, .blob), (.blob, .any):
-      return try reader.withUnsafeBytes { try body(.blob($0)) }
+    case (.blob, .blob), (.blob, .any): return try reader.withUnsafeBytes { try body(.blob($0)) }
     case (.text, .real), (.text, .float):
       let text = try reader.withUnsafeBytes { String(decoding: $0.prefix(3), as: UTF8.self) }
       guard !toServer, text == "NaN" else { throw CopyProblem(problem: "a text isn't a number") }
       throw CopyProblem(problem: "SQLite can't store NaN, which would become NULL")
-    case (let found, _):
-      throw CopyProblem(problem: "\(found.phrase) isn't \(kind.name)")
+    case (let found, _): throw CopyProblem(problem: "\(found.phrase) isn't \(kind.name)")
     }
   }
 
@@ -142,7 +125,6 @@ enum CopiedValue {
     }
   }
 
-  /// Adds the value to the hash of its row.
   func hash(as kind: CopyKind, into hasher: inout Hasher) {
     switch self {
     case .null: hasher.combine(0)
@@ -165,7 +147,6 @@ enum CopiedValue {
     }
   }
 
-  /// Binds the value to a parameter of an SQLite statement.
   func bind(to parameter: ParameterBinder) throws {
     switch self {
     case .null: try parameter.bindNull()
@@ -183,8 +164,7 @@ enum CopiedValue {
     switch self {
     case .null: line += "\\N".utf8
     case .integer(let number): line.append(integer: number)
-    case .real(let number):
-      line += (number.isFinite ? "\(number)" : number < 0 ? "-Infinity" : "Infinity").utf8
+    case .real(let number): line += number.textOnServer.utf8
     case .text(let bytes):
       for byte in bytes {
         switch byte {
@@ -214,16 +194,18 @@ extension StorageClass {
   }
 }
 
+extension Double {
+  fileprivate var textOnServer: String {
+    isFinite ? "\(self)" : self < 0 ? "-Infinity" : "Infinity"
+  }
+}
+
 extension Float {
   /// Whether this number equals a Double, either in all bits or in its printed digits.
-  fileprivate func keeps(_ real: Double) -> Bool {
-    Double(self) == real || asPrinted == real
-  }
+  fileprivate func keeps(_ real: Double) -> Bool { Double(self) == real || asPrinted == real }
 
   /// The Double with this number's printed digits: a plain conversion to 64 bits would print more of them.
-  fileprivate var asPrinted: Double {
-    isFinite ? Double("\(self)") ?? Double(self) : Double(self)
-  }
+  fileprivate var asPrinted: Double { isFinite ? Double("\(self)") ?? Double(self) : Double(self) }
 }
 
 /// The number of rows, and the sum of their hashes, which doesn't depend on their order.

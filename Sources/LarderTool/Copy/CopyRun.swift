@@ -155,11 +155,9 @@ struct CopyRun {
   }
 
   private func schema(of tables: [CopiedTable]) throws -> CopySchema {
-    switch (fromServer, toServer) {
-    case (true, _): try CopySchema(toFile: tables, of: source)
-    case (false, true): try CopySchema(toServer: tables, of: source)
-    case (false, false): try CopySchema(tables, of: source, all: options.tables.isEmpty)
-    }
+    try fromServer || toServer
+      ? CopySchema(tables, of: source, translatedFor: target)
+      : CopySchema(tables, of: source, all: options.tables.isEmpty)
   }
 
   private func checkTarget(
@@ -215,12 +213,8 @@ struct CopyRun {
     try target.inTransaction { db in
       if isMade, let schema { for sql in schema.rest { try execute(sql, db) } }
       for table in tables where !options.schemaOnly {
-        if toServer {
-          try renumber(table, db)
-          if !fromServer { try keepServerSequence(of: table, db) }
-        } else if !fromServer {
-          try keepSequence(of: table, db)
-        }
+        if toServer { try renumber(table, db) }
+        if !fromServer { try keepSequence(of: table, db) }
       }
       if isMade, !options.schemaOnly, !options.dataOnly {
         try execute("DROP TABLE \(Self.stateTable)", db)
@@ -245,10 +239,8 @@ struct CopyRun {
 
   private func renumber(_ table: CopiedTable, _ db: Database) throws {
     guard let found = try TableSchema.found(table.targetName, in: db) else { return }
-    for column in found.columns
-    where !column.identity.isEmpty || column.defaultSQL?.hasPrefix("nextval(") == true {
-      try execute(
-        PostgresNumbers.renumber(table.targetName, column: column.name), db)
+    for column in found.columns where column.isNumbered {
+      try execute(PostgresNumbers.renumber(table.targetName, column: column.name), db)
     }
   }
 
@@ -258,16 +250,13 @@ struct CopyRun {
       let last = try source.value(
         "SELECT seq FROM main.sqlite_sequence WHERE name = ?", table.name, as: Int64?.self) ?? nil
     else { return }
-    try db.executeUpdate("DELETE FROM main.sqlite_sequence WHERE name = ?", table.targetName)
-    try db.executeUpdate("INSERT INTO main.sqlite_sequence VALUES (?, ?)", table.targetName, last)
-  }
-
-  /// Sets a server's sequence to AUTOINCREMENT's counter.
-  private func keepServerSequence(of table: CopiedTable, _ db: Database) throws {
-    guard table.schema.isAutoincrement, let column = table.schema.rowIDColumn,
-      let last = try source.value(
-        "SELECT seq FROM main.sqlite_sequence WHERE name = ?", table.name, as: Int64?.self) ?? nil,
-      let copied = table.columns.first(where: { $0.name.isSameName(column) }), last > 0
+    guard toServer else {
+      try db.executeUpdate("DELETE FROM main.sqlite_sequence WHERE name = ?", table.targetName)
+      try db.executeUpdate("INSERT INTO main.sqlite_sequence VALUES (?, ?)", table.targetName, last)
+      return
+    }
+    guard let column = table.schema.rowIDColumn, last > 0,
+      let copied = table.columns.first(where: { $0.name.isSameName(column) })
     else { return }
     // In an empty table max() is NULL, which greatest() ignores.
     let sequence = """

@@ -9,10 +9,16 @@ struct CopiedColumn {
   var targetName: String
   var kind: CopyKind
   /// Whether this is the rowid, in a table where no column is its alias.
-  var isRowID = false
+  let isRowID: Bool
+
+  init(_ name: String, _ kind: CopyKind, isRowID: Bool = false) {
+    self.name = name
+    targetName = name
+    self.kind = kind
+    self.isRowID = isRowID
+  }
 }
 
-/// A table that is copied.
 struct CopiedTable {
   let schema: TableSchema
   var targetName: String
@@ -26,44 +32,39 @@ struct CopiedTable {
   var targetSQL: String { Self.select(columns.map(\.targetName), from: targetName) }
 
   private static func select(_ columns: [String], from table: String) -> String {
-    "SELECT \(columns.map(\.quotedIdentifier).joined(separator: ", ")) FROM \(table.quotedIdentifier)"
+    "SELECT \(columns.identifierList) FROM \(table.quotedIdentifier)"
+  }
+
+  private init(_ schema: TableSchema, _ columns: [CopiedColumn]) {
+    self.schema = schema
+    targetName = schema.name
+    self.columns = columns
   }
 }
 
 extension CopiedTable {
   /// Plans the copy of a server's table.
   init(ofServer table: TableSchema) {
-    self.init(
-      schema: table, targetName: table.name,
-      columns: table.columns.map {
-        CopiedColumn(name: $0.name, targetName: $0.name, kind: CopyKind(ofServerType: $0.type))
-      })
+    self.init(table, table.columns.map { CopiedColumn($0.name, CopyKind(ofServerType: $0.type)) })
   }
 
   /// Plans the copy of a file's table to another file.
   init(asItIs table: TableSchema) {
     let number = table.rowIDColumn == nil ? table.rowIDNames.first : nil
     self.init(
-      schema: table, targetName: table.name,
-      columns: number.map {
-        [CopiedColumn(name: $0, targetName: $0, kind: .any, isRowID: true)]
-      } ?? [])
-    columns += table.columns.filter { $0.generatedSQL == nil }.map {
-      CopiedColumn(name: $0.name, targetName: $0.name, kind: .any)
-    }
+      table,
+      (number.map { [CopiedColumn($0, .any, isRowID: true)] } ?? [])
+        + table.columns.filter { $0.generatedSQL == nil }.map { CopiedColumn($0.name, .any) })
   }
 
   /// Plans the copy of a file's table to a server. Where a declaration doesn't determine a column's kind, the
   /// stored values do.
   init(ofFile table: TableSchema, _ db: Database) throws {
-    let unsure = table.columns.filter { Self.kind(of: $0, table) == nil }
-    let found = try Self.storedKinds(of: unsure, in: table, db)
     self.init(
-      schema: table, targetName: table.name,
-      columns: table.columns.map { column in
+      table,
+      try table.columns.map {
         CopiedColumn(
-          name: column.name, targetName: column.name,
-          kind: Self.kind(of: column, table) ?? found[column.name] ?? .text)
+          $0.name, try Self.kind(of: $0, table) ?? Self.storedKind(of: $0, in: table, db))
       })
   }
 
@@ -78,44 +79,31 @@ extension CopiedTable {
     }
   }
 
-  /// The kinds by the stored values. If texts and numbers are mixed, the copy will report one of them as an
+  /// The kind by the stored values. If texts and numbers are mixed, the copy will report one of them as an
   /// error, with its row.
-  private static func storedKinds(
-    of columns: [ColumnSchema], in table: TableSchema, _ db: Database
-  ) throws -> [String: CopyKind] {
-    var kinds: [String: CopyKind] = [:]
-    for column in columns {
-      try Interruption.check()
-      let name = column.name.quotedIdentifier
-      let rows = try db.executeQuery(
-        SQL(
-          raw: """
-            SELECT count(*) FILTER (WHERE typeof(\(name)) = 'integer'),
-              count(*) FILTER (WHERE typeof(\(name)) = 'real'),
-              count(*) FILTER (WHERE typeof(\(name)) = 'text'),
-              count(*) FILTER (WHERE typeof(\(name)) = 'blob'),
-              count(*) FILTER (WHERE typeof(\(name)) = 'integer' AND \(name) NOT IN (0, 1))
-            FROM main.\(table.name.quotedIdentifier)
-            """))
-      let counts = try rows.map { row in try (0..<5).map { try row.get(at: $0, as: Int.self) } }
-      guard let counts = counts.first else { continue }
-      let isBool = column.type.uppercased().contains("BOOL")
-      if counts[2] > 0 {
-        kinds[column.name] = .text
-      } else if counts[3] > 0 {
-        kinds[column.name] = .blob
-      } else if counts[1] > 0 {
-        kinds[column.name] = .real
-      } else if isBool, counts[4] == 0 {
-        kinds[column.name] = .bool
-      } else if counts[0] > 0 {
-        kinds[column.name] = .integer(bytes: 8)
-      } else {
-        kinds[column.name] = column.type.uppercased().contains("DATE") ? .text : .integer(bytes: 8)
-      }
-      if counts.prefix(4).reduce(0, +) == 0, column.type.isEmpty { kinds[column.name] = .text }
-    }
-    return kinds
+  private static func storedKind(
+    of column: ColumnSchema, in table: TableSchema, _ db: Database
+  ) throws -> CopyKind {
+    try Interruption.check()
+    let name = column.name.quotedIdentifier
+    let rows = try db.executeQuery(
+      SQL(
+        raw: """
+          SELECT count(*) FILTER (WHERE typeof(\(name)) = 'integer'),
+            count(*) FILTER (WHERE typeof(\(name)) = 'real'),
+            count(*) FILTER (WHERE typeof(\(name)) = 'text'),
+            count(*) FILTER (WHERE typeof(\(name)) = 'blob'),
+            count(*) FILTER (WHERE typeof(\(name)) = 'integer' AND \(name) NOT IN (0, 1))
+          FROM main.\(table.name.quotedIdentifier)
+          """))
+    let found = try rows.map { row in try (0..<5).map { try row.get(at: $0, as: Int.self) > 0 } }
+    guard let has = found.first else { return .text }
+    let type = column.type.uppercased()
+    if has[2] { return .text }
+    if has[3] { return .blob }
+    if has[1] { return .real }
+    if type.contains("BOOL"), !has[4] { return .bool }
+    return !has[0] && (type.isEmpty || type.contains("DATE")) ? .text : .integer(bytes: 8)
   }
 
   /// Adapts names, types and the set of columns to the target's existing table.
@@ -129,20 +117,14 @@ extension CopiedTable {
         if !isThere { columns.remove(at: index) }
         continue
       }
-      let found = target.columns.first {
-        onServer ? $0.name == name : $0.name.isSameName(name)
-      }
-      guard let found else {
-        throw Failure("\(path): “\(target.name)” has no column “\(name)”")
-      }
+      let found = target.columns.first { onServer ? $0.name == name : $0.name.isSameName(name) }
+      guard let found else { throw Failure("\(path): “\(target.name)” has no column “\(name)”") }
       if found.generatedSQL != nil {
         columns.remove(at: index)
         continue
       }
       columns[index].targetName = found.name
-      if onServer {
-        columns[index].kind = CopyKind(ofServerType: found.type)
-      }
+      if onServer { columns[index].kind = CopyKind(ofServerType: found.type) }
     }
     if columns.isEmpty { throw Failure("“\(name)” has only computed columns") }
   }

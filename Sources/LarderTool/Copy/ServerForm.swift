@@ -32,7 +32,6 @@ enum ServerForm {
     }
   }
 
-  /// Adds a text's value to the hash of its row.
   func hash(_ text: UnsafeRawBufferPointer, into hasher: inout Hasher) {
     switch self {
     case .decimal:
@@ -68,17 +67,19 @@ struct ServerTime: Hashable {
         guard let byte = rest.first, mark.utf8.contains(byte) else { return nil }
         rest = rest.dropFirst()
       }
-      guard rest.count >= count, let value = Int(digits: rest.prefix(count)), value < limit else {
-        return nil
-      }
+      let digits = rest.prefix(count)
+      guard digits.count == count, digits.allSatisfy({ $0.decimalDigit != nil }),
+        let value = Int(decimal: digits), value < limit
+      else { return nil }
       rest = rest.dropFirst(count)
       return value
     }
     guard let year = number(4, below: 10_000), year > 0,
-      let month = number(2, behind: "-", below: 13), month > 0,
-      let day = number(2, behind: "-", below: 32), day > 0, day <= Self.days(of: month, in: year)
+      let month = number(2, behind: "-", below: 13), let day = number(2, behind: "-", below: 32)
     else { return nil }
-    var time = Self.day(year, month, day) * 86_400
+    let days = CivilTime.daysSince1970(year: year, month: month, day: day)
+    guard CivilTime.calendarDay(daysSince1970: days) == (year, month, day) else { return nil }
+    var time = days * 86_400
     var fraction: [UInt8] = []
     if !rest.isEmpty {
       guard let hour = number(2, behind: " T", below: 24),
@@ -115,27 +116,6 @@ struct ServerTime: Hashable {
     seconds = time
     self.fraction = fraction
   }
-
-  private static func days(of month: Int, in year: Int) -> Int {
-    let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
-    return month == 2 ? (isLeap ? 29 : 28) : [4, 6, 9, 11].contains(month) ? 30 : 31
-  }
-
-  /// The number of a day in the proleptic Gregorian calendar.
-  private static func day(_ year: Int, _ month: Int, _ day: Int) -> Int {
-    let before = year - 1
-    var number = before * 365 + before / 4 - before / 100 + before / 400 + day
-    for earlier in 1..<month { number += days(of: earlier, in: year) }
-    return number
-  }
-}
-
-extension Int {
-  /// Parses digits; nil if there is anything else.
-  fileprivate init?(digits: Slice<UnsafeRawBufferPointer>) {
-    guard digits.allSatisfy({ $0.decimalDigit != nil }) else { return nil }
-    self.init(decimal: digits)
-  }
 }
 
 /// The canonical form of JSON, equal for what `jsonb` considers equal: the order of objects' members doesn't
@@ -167,12 +147,8 @@ enum JSONForm {
       guard let members = try? scanner.members(at: range.lowerBound) else { return false }
       var values: [(name: [UInt8], value: Range<Int>)] = []
       for member in members {
-        guard let name = member.name else {
-          values.append(([], member.value))
-          continue
-        }
-        guard let text = scanner.text(in: name) else { return false }
-        values.append((text, member.value))
+        guard let name = member.name.map(scanner.text) ?? [] else { return false }
+        values.append((name, member.value))
       }
       if first == UInt8(ascii: "{") {
         values.sort { $0.name.lexicographicallyPrecedes($1.name) }

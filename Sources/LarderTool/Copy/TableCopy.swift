@@ -15,29 +15,48 @@ struct TableCopy {
 
   // MARK: Sums
 
-  /// The sum of the source's rows.
-  func sumOfSource() throws -> TableSum { try sum(of: table.sourceSQL, in: source) }
+  func sumOfSource() throws -> TableSum { try sum(ofTarget: false) }
 
   /// The sum of the target's rows; nil if they hold values that a copy can't have written.
   func sumOfTarget() throws -> TableSum? {
     do {
-      return try sum(of: table.targetSQL, in: target)
+      return try sum(ofTarget: true)
     } catch let misfit as Failure where misfit.status == .failed {
       return nil
     }
   }
 
-  private func sum(of sql: String, in db: Database) throws -> TableSum {
+  private func sum(ofTarget: Bool) throws -> TableSum {
     var sum = TableSum()
-    let rows = try db.executeQuery(SQL(raw: sql))
-    defer { rows.close() }
-    while try rows.next() {
+    try forEachRow(ofTarget: ofTarget) { rows, number in
       var hasher = Hasher()
-      try forEachValue(rows, sum.rows, &hasher) { _, _ in }
+      try forEachValue(rows, number, &hasher) { _, _ in }
       sum.add(hasher)
-      if sum.rows % 256 == 0 { try Interruption.check() }
     }
     return sum
+  }
+
+  /// Calls a closure with each row of the target, or of the source, and the number of rows before it.
+  private func forEachRow(
+    ofTarget: Bool, progress: (Int) -> Void = { _ in }, _ body: (ResultSet, Int) throws -> Void
+  ) throws {
+    let rows =
+      try ofTarget
+      ? target.executeQuery(SQL(raw: table.targetSQL))
+      : source.executeQuery(SQL(raw: table.sourceSQL))
+    defer { rows.close() }
+    var number = 0
+    while try rows.next() {
+      try body(rows, number)
+      number += 1
+      try pause(after: number, progress)
+    }
+  }
+
+  private func pause(after rows: Int, _ progress: (Int) -> Void) throws {
+    guard rows % 256 == 0 else { return }
+    try Interruption.check()
+    progress(rows)
   }
 
   /// Calls a closure with each value of a row, and adds the values to the row's hash.
@@ -87,7 +106,7 @@ struct TableCopy {
     let arrived = try sumOfTarget()
     guard sent == arrived else {
       let isWhole = arrived.map { $0.rows == sent.rows } ?? true
-      if isWhole, let difference = try difference() { throw difference }
+      if isWhole { try checkValues() }
       let counts =
         isWhole
         ? "the values aren't the same"
@@ -99,60 +118,27 @@ struct TableCopy {
     return sent
   }
 
-  /// Finds the first value without an equal among its column's values that have arrived.
-  private func difference() throws -> Failure? {
+  /// Throws ``Failure`` for the first value without an equal among its column's values that have arrived.
+  private func checkValues() throws {
     for (index, column) in table.columns.enumerated() {
+      func hash(_ rows: ResultSet) throws -> Int {
+        var hasher = Hasher()
+        try CopiedValue.with(try rows.reader(at: index), column.kind, toServer: toServer) {
+          $0.hash(as: column.kind, into: &hasher)
+        }
+        return hasher.finalize()
+      }
       var arrived: [Int: Int] = [:]
-      _ = try firstValue(of: index, targetSide: true) { hash, _, _ in
-        arrived[hash, default: 0] += 1
-        return nil
+      try forEachRow(ofTarget: true) { rows, _ in
+        do { arrived[try hash(rows), default: 0] += 1 } catch is CopyProblem {}
       }
-      let found = try firstValue(of: index, targetSide: false) { hash, rows, number in
-        if let count = arrived[hash], count > 0 {
-          arrived[hash] = count - 1
-          return nil
-        }
+      try forEachRow(ofTarget: false) { rows, number in
+        let hash = try hash(rows)
+        if let count = arrived[hash], count > 0 { return arrived[hash] = count - 1 }
         let value = try rows.shownValue(at: index).plain.cut(to: 60)
-        return try failure(
-          "“\(value)” becomes another value in \(targetName)", column, rows, number)
+        throw try failure("“\(value)” becomes another value in \(targetName)", column, rows, number)
       }
-      if let found { return found }
     }
-    return nil
-  }
-
-  /// Calls a closure with the hash of each value of a column, until it returns a failure.
-  private func firstValue(
-    of index: Int, targetSide: Bool, _ body: (Int, ResultSet, Int) throws -> Failure?
-  ) throws -> Failure? {
-    let rows =
-      try targetSide
-      ? target.executeQuery(SQL(raw: table.targetSQL))
-      : source.executeQuery(SQL(raw: table.sourceSQL))
-    defer { rows.close() }
-    let kind = table.columns[index].kind
-    var number = 0
-    while try rows.next() {
-      var hasher = Hasher()
-      var isMisfit = false
-      do {
-        try CopiedValue.with(try rows.reader(at: index), kind, toServer: toServer) {
-          $0.hash(as: kind, into: &hasher)
-        }
-      } catch is CopyProblem where targetSide {
-        isMisfit = true
-      }
-      if !isMisfit, let found = try body(hasher.finalize(), rows, number) { return found }
-      number += 1
-      if number % 256 == 0 { try Interruption.check() }
-    }
-    return nil
-  }
-
-  private func pause(after rows: Int, _ progress: (Int) -> Void) throws {
-    guard rows % 256 == 0 else { return }
-    try Interruption.check()
-    progress(rows)
   }
 
   private func copyToServer(_ progress: (Int) -> Void) throws -> TableSum {
@@ -184,28 +170,25 @@ struct TableCopy {
 
   private func copyToFile(_ progress: (Int) -> Void) throws -> TableSum {
     var sum = TableSum()
-    let names = table.columns.map(\.targetName.quotedIdentifier).joined(separator: ", ")
+    let names = table.columns.map(\.targetName).identifierList
     let marks = Array(repeating: "?", count: table.columns.count).joined(separator: ", ")
     let insert = FixedSQL(
       "INSERT INTO main.\(table.targetName.quotedIdentifier) (\(names)) VALUES (\(marks))")
-    let rows = try source.executeQuery(SQL(raw: table.sourceSQL))
-    defer { rows.close() }
-    while try rows.next() {
+    try forEachRow(ofTarget: false, progress: progress) { rows, number in
       var hasher = Hasher()
       do {
         _ = try target.run(insert) { arena in
-          try forEachValue(rows, sum.rows, &hasher) { index, value in
+          try forEachValue(rows, number, &hasher) { index, value in
             try value.bind(
               to: ParameterBinder(arena: arena, index: Int32(truncatingIfNeeded: index + 1)))
           }
         }
       } catch let error as DatabaseError where error.code == .constraint {
         throw Failure(
-          "“\(table.name)”, row \((sum.rows + 1).grouped): \(error.message); nothing of it was copied"
+          "“\(table.name)”, row \((number + 1).grouped): \(error.message); nothing of it was copied"
         )
       }
       sum.add(hasher)
-      try pause(after: sum.rows, progress)
     }
     return sum
   }

@@ -25,7 +25,6 @@ struct DiagramBox {
 
   static let titleHeight = 28
   static let rowHeight = 20
-  /// The space on both sides of a text.
   static let padding = 10
   /// The limit of rows; further columns are left out.
   private static let mostRows = 40
@@ -55,7 +54,6 @@ struct DiagramBox {
     height = Self.titleHeight + Self.rowHeight * (rows.count + (hidden > 0 ? 1 : 0)) + 4
   }
 
-  /// Makes the box of a table that doesn't exist.
   init(missing name: String) {
     title = Self.shown(name)
     (rows, hidden, isMissing, nameLeft) = ([], 0, true, 0)
@@ -69,9 +67,7 @@ struct DiagramBox {
     return Self.titleHeight + 2 + Self.rowHeight * min(column, rows.count) + Self.rowHeight / 2
   }
 
-  private static func shown(_ text: String) -> String {
-    text.printable.cut(to: mostText)
-  }
+  private static func shown(_ text: String) -> String { text.printable.cut(to: mostText) }
 
   private static func even(_ width: Int) -> Int { width + width % 2 }
 

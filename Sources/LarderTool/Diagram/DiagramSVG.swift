@@ -13,7 +13,6 @@ struct DiagramDrawing {
   let boxes: [DiagramBox]
   let layout: DiagramLayout
   private let relations: [Diagram.Relation]
-  /// The layout's input.
   let graph: LayoutGraph
 
   private static let margin = 24
@@ -26,9 +25,7 @@ struct DiagramDrawing {
     var numbers: [String: Int] = [:]
     for (number, table) in diagram.tables.enumerated() { numbers[table.name] = number }
     for relation in diagram.relations where numbers[relation.referencedTable] == nil {
-      let spelled = numbers.keys.first {
-        $0.foldedName == relation.referencedTable.foldedName
-      }
+      let spelled = numbers.keys.first { $0.foldedName == relation.referencedTable.foldedName }
       numbers[relation.referencedTable] = spelled.flatMap { numbers[$0] } ?? boxes.count
       if spelled != nil { continue }
       boxes.append(DiagramBox(missing: relation.referencedTable))
@@ -36,46 +33,37 @@ struct DiagramDrawing {
     func port(_ table: String, _ column: String?) -> Int {
       let number = numbers[table] ?? 0
       let columns = number < diagram.tables.count ? diagram.tables[number].columns : []
-      return boxes[number].port(
-        columns.firstIndex { $0.name.lowercased() == column?.lowercased() })
+      return boxes[number].port(columns.firstIndex { $0.name.lowercased() == column?.lowercased() })
     }
     relations = diagram.relations
-    let links = Self.separated(
-      relations.map { relation in
-        LayoutGraph.Link(
-          child: numbers[relation.table] ?? 0,
-          childPort: port(relation.table, relation.columns.first),
-          parent: numbers[relation.referencedTable] ?? 0,
-          parentPort: port(relation.referencedTable, relation.referencedColumns.first))
-      }, relations)
+    var links = diagram.relations.map { relation in
+      LayoutGraph.Link(
+        child: numbers[relation.table] ?? 0,
+        childPort: port(relation.table, relation.columns.first),
+        parent: numbers[relation.referencedTable] ?? 0,
+        parentPort: port(relation.referencedTable, relation.referencedColumns.first))
+    }
+    // Optional and mandatory relations are moved apart if they share a port of the parent: their marks differ.
+    for shared in Dictionary(grouping: links.indices, by: { Port(links[$0]) }).values
+    where Set(shared.map { diagram.relations[$0].isOptional }).count == 2 {
+      for index in shared {
+        links[index].parentPort += diagram.relations[index].isOptional ? 5 : -5
+      }
+    }
     self.boxes = boxes
     graph = LayoutGraph(
       boxes: boxes.map { LayoutGraph.Box(width: $0.width, height: $0.height) }, links: links)
     layout = DiagramLayout(graph)
   }
 
-  /// Moves optional and mandatory relations apart if they share a port of the parent: their marks differ.
-  private static func separated(
-    _ links: [LayoutGraph.Link], _ relations: [Diagram.Relation]
-  ) -> [LayoutGraph.Link] {
-    struct Place: Hashable {
-      let parent: Int
-      let port: Int
-    }
-    var kinds: [Place: Set<Bool>] = [:]
-    for (link, relation) in zip(links, relations) {
-      kinds[Place(parent: link.parent, port: link.parentPort), default: []]
-        .insert(relation.isOptional)
-    }
-    return zip(links, relations).map { link, relation in
-      let isMixed = kinds[Place(parent: link.parent, port: link.parentPort)]?.count == 2
-      return LayoutGraph.Link(
-        child: link.child, childPort: link.childPort, parent: link.parent,
-        parentPort: link.parentPort + (isMixed ? relation.isOptional ? 5 : -5 : 0))
-    }
+  /// A port of a parent, at which links end.
+  private struct Port: Hashable {
+    let parent: Int
+    let offset: Int
+
+    init(_ link: LayoutGraph.Link) { (parent, offset) = (link.parent, link.parentPort) }
   }
 
-  /// The SVG document.
   var text: String {
     let width = max(layout.width, 240) + 2 * Self.margin
     let height = max(layout.height, 20) + 2 * Self.margin
@@ -113,26 +101,22 @@ struct DiagramDrawing {
 extension DiagramDrawing {
   /// The relations whose lines leave one port of a parent, and are drawn together.
   private struct Net {
-    let parent: Int
-    let port: Int
     let color: String
     var members: [Int]
   }
 
   private var nets: [Net] {
     var nets: [Net] = []
-    var numbers: [LayoutGeometry.Point: Int] = [:]
+    var numbers: [Port: Int] = [:]
     var colors: [Int: String] = [:]
     for (index, link) in graph.links.enumerated() where layout.routes[index].count > 1 {
       let color = colors[link.parent] ?? Self.colors[colors.count % Self.colors.count]
       colors[link.parent] = color
-      let place = LayoutGeometry.Point(x: link.parent, y: link.parentPort)
-      if let number = numbers[place] {
+      if let number = numbers[Port(link)] {
         nets[number].members.append(index)
       } else {
-        numbers[place] = nets.count
-        nets.append(
-          Net(parent: link.parent, port: link.parentPort, color: color, members: [index]))
+        numbers[Port(link)] = nets.count
+        nets.append(Net(color: color, members: [index]))
       }
     }
     return nets
@@ -156,10 +140,9 @@ extension DiagramDrawing {
       }
       let what =
         "\(relation.table) (\(relation.columns.joined(separator: ", "))) → \(relation.referencedTable)"
-      let mark =
-        relation.isUnique ? Self.bar(last.x + 7 * end, last.y) : Self.crowsFoot(last, end)
+      let mark = relation.isUnique ? Self.bar(last.x + 7 * end, last.y) : Self.crowsFoot(last, end)
       lines.append(
-        "<g><title>\(Self.escaped(what))</title>\(mark)\(Self.circle(last.x + 16 * end, last.y))</g>"
+        "<g><title>\(what.escapedForXML)</title>\(mark)\(Self.circle(last.x + 16 * end, last.y))</g>"
       )
     }
     return lines + ["</g>"]
@@ -207,16 +190,13 @@ extension DiagramDrawing {
     let (left, top) = (place.left, place.top)
     let middle = left + place.width / 2
     func text(_ content: String, x: Int, y: Int, _ style: String = "") -> String {
-      "<text x=\"\(x)\" y=\"\(y)\"\(style)>\(Self.escaped(content))</text>"
+      "<text x=\"\(x)\" y=\"\(y)\"\(style)>\(content.escapedForXML)</text>"
     }
     func rectangle(_ name: String, height: Int) -> String {
       "<rect class=\"\(name)\" x=\"\(left)\" y=\"\(top)\" width=\"\(place.width)\" height=\"\(height)\" rx=\"3\"/>"
     }
-    let title = text(
-      box.title, x: middle, y: top + 19, " class=\"title\" text-anchor=\"middle\"")
-    guard !box.isMissing else {
-      return [rectangle("missing", height: place.height), title]
-    }
+    let title = text(box.title, x: middle, y: top + 19, " class=\"title\" text-anchor=\"middle\"")
+    guard !box.isMissing else { return [rectangle("missing", height: place.height), title] }
     var lines = [
       rectangle("box", height: place.height), rectangle("head", height: DiagramBox.titleHeight),
       title,
@@ -244,10 +224,13 @@ extension DiagramDrawing {
     return lines
   }
 
-  /// Escapes a text for XML. `printable` replaces the control characters, which XML forbids.
-  private static func escaped(_ text: String) -> String {
+}
+
+extension String {
+  /// The text escaped for XML. `printable` replaces the control characters, which XML forbids.
+  var escapedForXML: String {
     var result = ""
-    for scalar in text.printable.unicodeScalars {
+    for scalar in printable.unicodeScalars {
       switch scalar {
       case "&": result += "&amp;"
       case "<": result += "&lt;"

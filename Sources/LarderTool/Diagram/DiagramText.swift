@@ -92,9 +92,7 @@ extension Diagram {
   }
 
   private static func escaped(_ text: String) -> String {
-    let escaped = text.printable.replacing("&", with: "&amp;").replacing("<", with: "&lt;")
-      .replacing(">", with: "&gt;").replacing("\"", with: "&quot;")
     // Graphviz rejects an element without text.
-    return escaped.isEmpty ? " " : escaped
+    text.isEmpty ? " " : text.escapedForXML
   }
 }

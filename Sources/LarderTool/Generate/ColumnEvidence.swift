@@ -11,14 +11,12 @@ struct ColumnEvidence {
   private(set) var storageClasses: Set<StorageClass> = []
   /// Whether some text isn't UTF-8, and so can't be a String.
   private(set) var hasBrokenText = false
-  /// Whether all values are 0 or 1.
   private(set) var areBits = true
   private(set) var uuids = UUIDForms()
   /// The date formats that all texts have; more than one only if there is no value.
   private(set) var dates = DateForms()
   private(set) var json = JSONForms()
 
-  /// Adds the value of a row's column.
   mutating func add(_ row: some ColumnAccess, _ index: Int) throws {
     let storageClass = try row.storageClass(at: index)
     guard storageClass != .null else { return hasNull = true }
@@ -104,7 +102,6 @@ struct DateForms {
     }
   }
 
-  /// The format that all texts have.
   var format: DateFormat? { formats.first }
 }
 
@@ -192,7 +189,7 @@ extension Database {
     var evidence = Array(repeating: ColumnEvidence(), count: columns.count)
     var seen = 0
     let deadline = ContinuousClock.now + time
-    let list = SQL(raw: columns.map(\.quotedIdentifier).joined(separator: ", "))
+    let list = SQL(raw: columns.identifierList)
     func look(_ order: SQL, _ limit: Int) throws {
       let sql: SQL = "SELECT \(list) FROM main.\(identifier: table) \(order) LIMIT \(limit)"
       _ = try within(deadline - .now) {

@@ -20,7 +20,6 @@ enum EnglishNoun {
     return String(word.dropLast())
   }
 
-  /// The word in the plural.
   static func plural(_ word: String) -> String {
     let small = word.lowercased()
     guard small.utf8.allSatisfy({ $0 < 0x80 }), !unchanged.contains(small) else { return word }

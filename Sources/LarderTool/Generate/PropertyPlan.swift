@@ -6,7 +6,6 @@ struct PropertyPlan {
   /// The name, without backticks.
   var name: String
   var storage: PropertyStorage
-  /// Whether the property is Optional.
   var isOptional: Bool
   /// The property's comments: a guess with its evidence, and everything that a declaration can't express.
   var notes: [String] = []
@@ -67,8 +66,7 @@ struct PropertyStorage: Equatable {
       return coding == nil
         ? evidence.uuids.areBlobs(isNamed: true, values: evidence.values)
         : evidence.uuids.textCoding == coding
-    case "Date":
-      return evidence.dates.format.map { self == .date($0) } ?? false
+    case "Date": return evidence.dates.format.map { self == .date($0) } ?? false
     case "String": return evidence.areAll(.text)
     default: return isAny || evidence.json.type == type
     }
@@ -88,7 +86,6 @@ enum PlannedOption {
   /// The referenced record's type, and the further arguments.
   case references(String, actions: [String])
 
-  /// The option's source text.
   var text: String {
     switch self {
     case .primaryKey: ".primaryKey"

@@ -32,9 +32,7 @@ struct RecordNames {
     if rest.first == "." {
       rest.removeFirst()
       let name = try Self.name(&rest, before: "=", failure)
-      guard known.column(name) != nil else {
-        throw failure("“\(table)” has no column “\(name)”")
-      }
+      guard known.column(name) != nil else { throw failure("“\(table)” has no column “\(name)”") }
       column = name
     }
     guard rest.popFirst() == "=" else { throw failure("there is no = in “\(text)”") }

@@ -8,7 +8,6 @@ struct RecordPlan {
   let isView: Bool
   /// The record's type, without backticks.
   let type: String
-  /// The types of all records.
   private let types: Set<String>
   /// The properties in the order of the table's columns. Those of the primary key are in the key's order
   /// among themselves, as in a declaration.
@@ -16,7 +15,6 @@ struct RecordPlan {
   var constraints: [PlannedConstraint] = []
   var indexes: [PlannedConstraint] = []
   var associations: [PlannedAssociation] = []
-  /// The record's comments.
   var notes: [String] = []
   /// The columns without a property, since their values can't be read.
   var unreadable: Set<String> = []
@@ -213,8 +211,7 @@ extension PropertyPlan {
     let isKey = column.primaryKeyPosition > 0
     isOptional = isView || isRowID || !column.isNotNull && (!isKey || evidence.hasNull)
     if isKey, !isRowID, evidence.hasNull {
-      notes.append(
-        "It is part of the key, but NULL in some rows, which can't be found or updated.")
+      notes.append("It is part of the key, but NULL in some rows, which can't be found or updated.")
     }
     if storage == .any, !isOptional { storage = .anyNotNull }
   }

@@ -92,25 +92,37 @@ extension RecordPlan {
   /// Adds comments on the differences that Larder still finds, which a declaration can't express.
   mutating func noteDifferences() {
     guard !isView else { return }
-    let columns = properties.map { property in
-      ColumnDefinition.column(
-        property.column.name,
-        property.isOptional || property.storage == .any
-          ? property.storage.columnType.optional : property.storage.columnType,
-        options: property.options.compactMap(\.option))
-    }
     var options: TableOptions = table.isStrict ? [] : .notStrict
     if table.isWithoutRowID { options.insert(.withoutRowID) }
     if keyProperties.isEmpty { options.insert(.noPrimaryKey) }
     do {
-      let declared = try TableSchema(table.name, columns, options: options)
-      let told: Set<TableDifference.Kind> = [.index, .check, .foreignKey]
-      let found = declared.differences(from: table).filter { !told.contains($0.kind) }
-      for difference in found {
-        notes.append("Differs, since a declaration can't express it: \("\(difference)".commented).")
-      }
+      note(try TableSchema(table.name, columns(\.option), options: options))
     } catch {
       notes.append("Larder can't use this declaration: \("\(error)".commented)")
+    }
+  }
+
+  /// The declared columns, each with the options that a closure makes.
+  func columns(
+    _ option: (PlannedOption) -> ColumnOption<DatabaseValue>?
+  ) -> [ColumnDefinition] {
+    properties.map { property in
+      let type = property.storage.columnType
+      return .column(
+        property.column.name,
+        property.isOptional || property.storage == .any ? type.optional : type,
+        options: property.options.compactMap(option))
+    }
+  }
+
+  /// Adds comments on the differences from the declared table.
+  mutating func note(_ declared: TableSchema) {
+    let told: Set<TableDifference.Kind> = [.index, .check, .foreignKey]
+    for difference in declared.differences(from: table) where !told.contains(difference.kind) {
+      if difference.kind == .column, let column = difference.column, unreadable.contains(column) {
+        continue
+      }
+      notes.append("Differs, since a declaration can't express it: \("\(difference)".commented).")
     }
   }
 }
@@ -123,8 +135,8 @@ extension PropertyPlan {
     for check in column.checks { add(.check(check)) }
     if let expression = column.generatedSQL {
       add(.generated(expression, isStored: column.isStored))
-    } else if let sql = column.defaultSQL {
-      declareDefault(sql)
+    } else if let sql = column.defaultSQL, sql.normalizedSQL != ["null"] {
+      declareDefault(sql, literal(of: sql))
     }
   }
 
@@ -144,30 +156,13 @@ extension PropertyPlan {
 
   /// Whether a type consists of words and numbers, so that a declaration can't mistake it for something else.
   private static func isPlainType(_ type: String) -> Bool {
-    let words: Set<String> = [
-      "constraint", "primary", "not", "null", "unique", "check", "default", "collate",
-      "references", "generated", "as",
-    ]
-    let parts = type.split(separator: "(", omittingEmptySubsequences: false)
-    let isNumbered =
-      parts.count == 1
-      || parts.count == 2 && parts[1].last == ")"
-        && parts[1].dropLast().utf8.allSatisfy { "0123456789, +-.".utf8.contains($0) }
-        && parts[1].count > 1
-    let name = parts[0].utf8
-    return isNumbered
-      && name.allSatisfy {
-        $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "_")
-          || Unicode.Scalar($0).properties.isAlphabetic && $0 < 0x80
-          || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
-      }
-      && name.first.map { !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } ?? true
-      && !parts[0].split(separator: " ").contains { words.contains($0.lowercased()) }
+    let form = /((?:[A-Za-z_ ][A-Za-z0-9_ ]*)?)(?:\([0-9, +\-.]+\))?/
+    guard let name = type.wholeMatch(of: form)?.1 else { return false }
+    return !name.split(separator: " ").contains { DDL.constraintWords.contains($0.lowercased()) }
   }
 
-  private mutating func declareDefault(_ sql: String) {
-    guard sql.normalizedSQL != ["null"] else { return }
-    let literal = literal(of: sql)
+  /// Declares the default, by its literal if Larder writes the same SQL for that.
+  mutating func declareDefault(_ sql: String, _ literal: Literal?) {
     value = literal?.text
     if let literal, literal.isSame {
       add(.defaultValue(literal.value, text: literal.text))

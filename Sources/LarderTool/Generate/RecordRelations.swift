@@ -151,7 +151,6 @@ struct RecordRelations {
     }
   }
 
-  /// Adds the association through a link table.
   private mutating func associate(_ own: Relation, through other: Relation) {
     let (link, target) = (records[own.owner], records[other.target])
     let key = records[own.target].properties[own.key[0]]
@@ -241,9 +240,8 @@ extension ForeignKeySchema {
   }
 
   fileprivate var text: String {
-    func list(_ names: [String]) -> String { names.map(\.quotedIdentifier).joined(separator: ", ") }
-    return "(\(list(columns))) REFERENCES \(referencedTable.quotedIdentifier)"
-      + (referencedColumns.isEmpty ? "" : " (\(list(referencedColumns)))")
+    "(\(columns.identifierList)) REFERENCES \(referencedTable.quotedIdentifier)"
+      + (referencedColumns.isEmpty ? "" : " (\(referencedColumns.identifierList))")
   }
 }
 

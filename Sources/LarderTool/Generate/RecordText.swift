@@ -66,8 +66,7 @@ struct RecordText {
     let declaration = declaration(property)
     if arguments.isEmpty { return indent + declaration + "\n" }
     let attribute = Self.call("@Column", arguments, indent)
-    let isOneLine =
-      !attribute.contains("\n") && attribute.count + declaration.count < Self.width
+    let isOneLine = !attribute.contains("\n") && attribute.count + declaration.count < Self.width
     return attribute + (isOneLine ? " " : "\n" + indent) + declaration + "\n"
   }
 
@@ -82,8 +81,7 @@ struct RecordText {
       let arguments =
         [property.column.name.swiftLiteral, "\\\(type).\(property.writtenName)"]
         + property.options.map(\.text) + coding(property)
-      text +=
-        Self.call("let \(property.writtenName) = Column", arguments, inner + "  ") + "\n"
+      text += Self.call("let \(property.writtenName) = Column", arguments, inner + "  ") + "\n"
     }
     text += "\(inner)}\n\(inner)static let columns = Columns()\n"
     let column = { "columns.\(record.properties[$0].writtenName)" }

@@ -7,7 +7,6 @@ struct RecordsPlan {
   /// Comments on the tables that get no record.
   private(set) var leftOut: [String] = []
 
-  /// The request of the command line.
   struct Request {
     /// The tables and views; all if empty.
     var tables: [String] = []
@@ -27,12 +26,11 @@ struct RecordsPlan {
   init(_ db: Database, _ request: Request) throws {
     let schema = try Schema(db)
     let server = db.engine == nil ? nil : try ServerColumns(db)
-    let sources =
-      try server == nil ? Self.sources(schema, db, &leftOut) : Self.serverSources(schema, db)
+    let sources = try Self.sources(schema, db, &leftOut)
     let names = try RecordNames(request.names, sources.map(\.table))
     let chosen = try Self.chosen(sources, schema, request)
     if request.tables.isEmpty {
-      leftOut += schema.others.filter(\.isVirtual).map {
+      leftOut += schema.others.filter(\.isVirtualTable).map {
         "“\($0.name)” is a virtual table, which can't have records.".commented
       }
       leftOut += server?.others ?? []
@@ -104,33 +102,26 @@ struct RecordsPlan {
     var origins: [ColumnOrigin?] = []
   }
 
-  /// The tables and views of a file, in the order of their creation.
+  /// The tables and views, in the order of their creation.
   private static func sources(
     _ schema: Schema, _ db: Database, _ leftOut: inout [String]
   ) throws -> [Source] {
     var sources = schema.tables.map { Source(table: $0, isView: false) }
-    for entry in schema.others where entry.kind == .view {
-      do {
-        var view = TableSchema(name: entry.name)
-        view.columns = try db.columns(of: entry.name)
-        // Not every build of SQLite provides column metadata.
-        let origins = try? db.prepare("SELECT * FROM main.\(identifier: entry.name)").columnOrigins
-        sources.append(Source(table: view, isView: true, origins: origins ?? []))
-      } catch let error as DatabaseError where error.isOfStatement {
-        leftOut.append("The view “\(entry.name)” can't be read: \(error.message).".commented)
-      }
-    }
-    return sources
-  }
-
-  /// The tables and views of a server.
-  private static func serverSources(_ schema: Schema, _ db: Database) throws -> [Source] {
-    var sources = schema.tables.map { Source(table: $0, isView: false) }
-    for entry in try db.schema() where entry.kind == .view {
+    let isFile = db.engine == nil
+    for entry in isFile ? schema.others : try db.schema() where entry.kind == .view {
       var view = TableSchema(name: entry.name)
       view.engine = db.engine?.name
-      view.columns = try db.columns(of: entry.name)
-      sources.append(Source(table: view, isView: true))
+      do {
+        view.columns = try db.columns(of: entry.name)
+      } catch let error as DatabaseError where isFile && error.isOfStatement {
+        leftOut.append("The view “\(entry.name)” can't be read: \(error.message).".commented)
+        continue
+      }
+      var source = Source(table: view, isView: true)
+      // Not every build of SQLite provides column metadata.
+      let all: SQL = "SELECT * FROM main.\(identifier: entry.name)"
+      if isFile, let origins = try? db.prepare(all).columnOrigins { source.origins = origins }
+      sources.append(source)
     }
     return sources
   }
@@ -145,7 +136,7 @@ struct RecordsPlan {
     for name in request.tables
     where !sources.contains(where: { $0.table.key($0.table.name) == $0.table.key(name) }) {
       let isVirtual = schema.others.contains {
-        $0.isVirtual && $0.name.foldedName == name.foldedName
+        $0.isVirtualTable && $0.name.foldedName == name.foldedName
       }
       throw Failure(
         isVirtual
@@ -157,7 +148,6 @@ struct RecordsPlan {
     }
   }
 
-  /// The types of the records.
   private static func types(
     _ sources: [Source], _ names: RecordNames, _ request: Request
   ) -> [String] {
@@ -187,13 +177,6 @@ struct RecordsPlan {
     } catch let error as DatabaseError where error.isOfStatement {
       return (columns.map { _ in .values(ColumnEvidence()) }, error.message)
     }
-  }
-}
-
-extension SchemaEntry {
-  /// Whether this is a virtual table, and not a helper table of one.
-  fileprivate var isVirtual: Bool {
-    kind == .table && sql?.sqlTokens.dropFirst().first?.isWord("virtual") == true
   }
 }
 

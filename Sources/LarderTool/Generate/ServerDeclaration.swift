@@ -19,13 +19,7 @@ extension PropertyPlan {
     if let expression = column.generatedSQL {
       add(.generated(expression, isStored: true))
     } else if let sql = column.defaultSQL {
-      let literal = serverLiteral(sql)
-      value = literal?.text
-      if let literal, literal.isSame {
-        add(.defaultValue(literal.value, text: literal.text))
-      } else {
-        add(.defaultSQL(sql))
-      }
+      declareDefault(sql, serverLiteral(sql))
     }
   }
 
@@ -76,32 +70,21 @@ extension RecordPlan {
     do {
       let declared = try spelled(by: db, expressions)
       keep(Set(declared.checks.map(\.normalizedSQL)))
-      try note(declared)
+      note(declared)
     } catch let error where !error.endsComparison {
       // Tries the expressions one by one, since any of them may be the one that fails.
       var spelledTexts: Set<[String]> = []
       do {
-        try note(try spelled(by: db, []))
+        note(try spelled(by: db, []))
         for expression in expressions {
           do {
-            spelledTexts.formUnion(
-              try spelled(by: db, [expression]).checks.map(\.normalizedSQL))
+            spelledTexts.formUnion(try spelled(by: db, [expression]).checks.map(\.normalizedSQL))
           } catch let error where !error.endsComparison {}
         }
         keep(spelledTexts)
       } catch let error where !error.endsComparison {
         notes.append("Larder can't use this declaration: \("\(error)".commented)")
       }
-    }
-  }
-
-  private mutating func note(_ declared: TableSchema) throws {
-    let told: Set<TableDifference.Kind> = [.index, .check, .foreignKey]
-    for difference in declared.differences(from: table) where !told.contains(difference.kind) {
-      if difference.kind == .column, let column = difference.column, unreadable.contains(column) {
-        continue
-      }
-      notes.append("Differs, since a declaration can't express it: \("\(difference)".commented).")
     }
   }
 
@@ -113,14 +96,9 @@ extension RecordPlan {
 
   /// The declared table in the server's spelling, without indexes and foreign keys.
   private func spelled(by db: Database, _ expressions: [String]) throws -> TableSchema {
-    let columns = properties.map { property in
-      ColumnDefinition.column(
-        property.column.name,
-        property.isOptional ? property.storage.columnType.optional : property.storage.columnType,
-        options: property.options.filter { $0.checkText == nil }.compactMap(\.option))
-    }
-    return try TableSchema(
-      table.name, columns, constraints: expressions.map { .check(SQL(raw: $0)) },
+    try TableSchema(
+      table.name, columns { $0.checkText == nil ? $0.option : nil },
+      constraints: expressions.map { .check(SQL(raw: $0)) },
       options: keyProperties.isEmpty ? .noPrimaryKey : [], in: db)
   }
 

@@ -31,9 +31,7 @@ struct StorageGuess {
       storage = Self.stored(evidence) ?? .any
       noteStored(isDeclared: declared != nil, isView: isView)
     }
-    if evidence.hasBrokenText {
-      notes.append("Some text isn't UTF-8: reading such a row throws.")
-    }
+    if evidence.hasBrokenText { notes.append("Some text isn't UTF-8: reading such a row throws.") }
     refine(declaredWords: column.type.uppercased())
   }
 
@@ -132,13 +130,12 @@ struct StorageGuess {
 
   private mutating func guessBool(_ words: [String], _ type: String) {
     let isDeclared = type.contains("BOOL") || type == "BIT"
-    if isDeclared, evidence.values == 0 { return storage = .bool }
-    guard evidence.values > 0, evidence.areBits else { return }
+    // Without a value, all are bits.
+    guard evidence.areBits else { return }
+    if isDeclared { return storage = .bool }
     let isQuestion = words.count > 1 && Self.questions.contains(words[0])
     let isState = words.last.map(Self.states.contains) ?? false
-    guard isDeclared || isQuestion || isState else { return }
-    if isDeclared { return storage = .bool }
-    take(.bool, told("0 or 1", "0 or 1"))
+    if evidence.values > 0, isQuestion || isState { take(.bool, told("0 or 1", "0 or 1")) }
   }
 
   private mutating func guessText(_ type: String) {
@@ -147,8 +144,7 @@ struct StorageGuess {
       let example = "text such as \(Self.example(of: format))"
       take(.date(format), told(example, example))
     } else if evidence.dates.areDays {
-      notes.append(
-        "Its texts are dates, but not all in one format of DateFormat: kept as text.")
+      notes.append("Its texts are dates, but not all in one format of DateFormat: kept as text.")
     } else if let coding = evidence.uuids.textCoding {
       let letters = coding == ".text" ? "capital" : "small"
       take(
@@ -167,8 +163,7 @@ struct StorageGuess {
     if let format = (column.defaultSQL?.lowercased()).flatMap({ formats[$0] }) {
       take(.date(format), "by its default, as there is no value yet")
     } else if type.contains("DATE") || type.contains("TIME") {
-      notes.append(
-        "No value shows its format yet: for a Date, add as: .format(…).")
+      notes.append("No value shows its format yet: for a Date, add as: .format(…).")
     }
   }
 

@@ -166,7 +166,6 @@ enum SwiftName {
     "upsert",
   ]
 
-  /// Whether a record can have a property of this name.
   static func canBeMember(_ name: String) -> Bool {
     !takenMembers.contains(name) && !["Protocol", "Type"].contains(name)
   }

@@ -51,9 +51,9 @@ struct ComponentLayout {
       for (layer, channel) in channels.enumerated() {
         for (net, height) in channel.collisions {
           let segment = layered.segments[layer].first {
-            $0.net == net && self.height($0.right, $0.rightPort) == height
+            $0.net == net && self.height($0.right) == height
           }
-          if let segment { moved.insert(segment.right) }
+          if let segment { moved.insert(segment.right.vertex) }
         }
       }
       if moved.isEmpty { return }
@@ -97,26 +97,25 @@ struct ComponentLayout {
 
   // MARK: Lines
 
-  private func height(_ vertex: Int, _ port: Int) -> Int { tops[vertex] + port }
+  private func height(_ end: LayeredGraph.Segment.End) -> Int { tops[end.vertex] + end.port }
 
   private func items(ofChannel channel: Int) -> [ChannelRouting.Item] {
     let nets = Dictionary(grouping: layered.segments[channel], by: \.net)
     return nets.keys.sorted().map { net in
       let segments = nets[net] ?? []
       return ChannelRouting.Item(
-        net: net, lefts: Set(segments.map { height($0.left, $0.leftPort) }).sorted(),
-        rights: Set(segments.map { height($0.right, $0.rightPort) }).sorted())
+        net: net, lefts: Set(segments.map { height($0.left) }).sorted(),
+        rights: Set(segments.map { height($0.right) }).sorted())
     }
   }
 
   /// The horizontal extent of a box's line to itself. Lines at lower ports extend less, so that they don't
   /// overlap.
   private func loopWidth(_ link: LayoutGraph.Link) -> Int {
-    let ports = graph.links.filter { $0.child == $0.parent && $0.child == link.child }
-      .map(\.parentPort)
-    let distinct = Set(ports).sorted()
-    let rank = distinct.firstIndex(of: link.parentPort) ?? 0
-    return LayoutGeometry.loopRoom - rank * 8 / max(1, distinct.count - 1)
+    let loops = graph.links.filter { $0.child == $0.parent && $0.child == link.child }
+    let ports = Set(loops.map(\.parentPort))
+    let rank = ports.count { $0 < link.parentPort }
+    return LayoutGeometry.loopRoom - rank * 8 / max(1, ports.count - 1)
   }
 
   private func route(_ link: LayoutGraph.Link) -> [LayoutGeometry.Point] {

@@ -5,9 +5,10 @@ struct CrossingReduction {
   private var layers: [[Int]]
   /// The position of each vertex in its layer.
   private var places: [Int]
-  /// The segments on each side of each vertex.
-  private var leftSegments: [[LayeredGraph.Segment]]
-  private var rightSegments: [[LayeredGraph.Segment]]
+  /// The other ends of each vertex's segments: of those on its left, and of those on its right.
+  private var neighbours: [[[LayeredGraph.Segment.End]]]
+  /// The nets of each vertex's segments.
+  private var nets: [Set<Int>]
 
   /// The best order that was found.
   private(set) var best: [[Int]]
@@ -18,11 +19,12 @@ struct CrossingReduction {
     layers = graph.layers
     best = layers
     places = Array(repeating: 0, count: graph.vertices.count)
-    leftSegments = Array(repeating: [], count: graph.vertices.count)
-    rightSegments = leftSegments
+    nets = Array(repeating: [], count: graph.vertices.count)
+    neighbours = Array(repeating: Array(repeating: [], count: graph.vertices.count), count: 2)
     for segment in graph.segments.joined() {
-      rightSegments[segment.left].append(segment)
-      leftSegments[segment.right].append(segment)
+      neighbours[0][segment.right.vertex].append(segment.left)
+      neighbours[1][segment.left.vertex].append(segment.right)
+      for end in [segment.left, segment.right] { nets[end.vertex].insert(segment.net) }
     }
     crossings = .max
     let isLarge = graph.vertices.count > 600
@@ -44,16 +46,13 @@ struct CrossingReduction {
     for layer in layers.indices { renumber(layer) }
     for (number, layer) in best.enumerated() {
       for vertex in layer where graph.vertices[vertex].box == nil {
-        guard let net = (leftSegments[vertex] + rightSegments[vertex]).first?.net else { continue }
-        let siblings = layers[number].filter { other in
-          (leftSegments[other] + rightSegments[other]).contains { $0.net == net }
-        }.map { places[$0] }
+        guard let net = nets[vertex].first else { continue }
+        let siblings = layers[number].filter { nets[$0].contains(net) }.map { places[$0] }
         let middle = (siblings.min() ?? 0) + siblings.count / 2
         while places[vertex] != middle {
           let (from, to) = (places[vertex], places[vertex] + (middle > places[vertex] ? 1 : -1))
           let other = layers[number][to]
-          let isUpwards = to < from
-          let (upper, lower) = isUpwards ? (other, vertex) : (vertex, other)
+          let (upper, lower) = to < from ? (other, vertex) : (vertex, other)
           guard crossings(of: lower, above: upper) <= crossings(of: upper, above: lower) else {
             break
           }
@@ -73,11 +72,9 @@ struct CrossingReduction {
     note()
     var withoutGain = 0
     for sweep in 0..<sweeps where crossings > 0 && withoutGain < 6 {
-      let goesRight = sweep.isMultiple(of: 2)
+      let side = sweep % 2
       let order = Array(layers.indices)
-      for layer in goesRight ? order : order.reversed() {
-        sort(layer, byTheLeft: goesRight)
-      }
+      for layer in side == 0 ? order : order.reversed() { sort(layer, by: neighbours[side]) }
       transpose()
       withoutGain = note() ? 0 : withoutGain + 1
     }
@@ -94,18 +91,16 @@ struct CrossingReduction {
 
   /// Sorts a layer's vertices by the mean position of their neighbours on one side. Vertices without any
   /// stay.
-  private mutating func sort(_ layer: Int, byTheLeft: Bool) {
+  private mutating func sort(_ layer: Int, by neighbours: [[LayeredGraph.Segment.End]]) {
     func mean(_ vertex: Int) -> Double? {
-      let segments = byTheLeft ? leftSegments[vertex] : rightSegments[vertex]
-      guard !segments.isEmpty else { return nil }
-      let sum = segments.reduce(0.0) { sum, segment in
-        let (other, port) =
-          byTheLeft ? (segment.left, segment.leftPort) : (segment.right, segment.rightPort)
+      let ends = neighbours[vertex]
+      guard !ends.isEmpty else { return nil }
+      let sum = ends.reduce(0.0) { sum, end in
         // The link's port in the box counts too.
-        return sum + Double(places[other])
-          + Double(port) / Double(max(1, graph.vertices[other].height + 1))
+        sum + Double(places[end.vertex])
+          + Double(end.port) / Double(graph.vertices[end.vertex].height + 1)
       }
-      return sum / Double(segments.count)
+      return sum / Double(ends.count)
     }
     let members = layers[layer]
     let means = members.map(mean)
@@ -137,66 +132,49 @@ struct CrossingReduction {
   /// The number of crossings between the links of two vertices of a layer, if one is above the other.
   private func crossings(of first: Int, above second: Int) -> Int {
     var count = 0
-    for upper in leftSegments[first] {
-      for lower in leftSegments[second] where leftEnd(upper) > leftEnd(lower) { count += 1 }
-    }
-    for upper in rightSegments[first] {
-      for lower in rightSegments[second] where rightEnd(upper) > rightEnd(lower) { count += 1 }
+    for neighbours in neighbours {
+      for upper in neighbours[first] {
+        for lower in neighbours[second] where place(upper) > place(lower) { count += 1 }
+      }
     }
     return count
   }
 
-  private func leftEnd(_ segment: LayeredGraph.Segment) -> (Int, Int) {
-    (places[segment.left], segment.leftPort)
-  }
-
-  private func rightEnd(_ segment: LayeredGraph.Segment) -> (Int, Int) {
-    (places[segment.right], segment.rightPort)
+  private func place(_ end: LayeredGraph.Segment.End) -> (Int, Int) {
+    (places[end.vertex], end.port)
   }
 
   /// The crossings of all links: pairs whose ends have another order on the left than on the right.
   private func countCrossings() -> Int {
-    graph.segments.reduce(0) { sum, segments in
-      let sorted = segments.sorted {
-        (leftEnd($0), rightEnd($0)) < (leftEnd($1), rightEnd($1))
-      }
-      let rights = sorted.map(rightEnd)
-      var ranks = Array(repeating: 0, count: sorted.count)
-      var rank = 0
-      var last: (Int, Int)?
-      for index in sorted.indices.sorted(by: { rights[$0] < rights[$1] }) {
-        if let last, last < rights[index] { rank += 1 }
-        last = rights[index]
-        ranks[index] = rank
-      }
-      return sum + Self.inversions(ranks)
-    }
-  }
-
-  /// The number of pairs in the wrong order, by a [Fenwick tree](https://en.wikipedia.org/wiki/Fenwick_tree).
-  private static func inversions(_ ranks: [Int]) -> Int {
-    var tree = Array(repeating: 0, count: ranks.count + 1)
     var count = 0
-    for (seen, rank) in ranks.enumerated() {
-      var notAbove = 0
-      var place = rank + 1
-      while place > 0 {
-        notAbove += tree[place]
-        place -= place & -place
+    for segments in graph.segments {
+      let sorted = segments.sorted { first, second in
+        let (left, other) = (place(first.left), place(second.left))
+        return left == other ? place(first.right) < place(second.right) : left < other
       }
-      count += seen - notAbove
-      place = rank + 1
-      while place < tree.count {
-        tree[place] += 1
-        place += place & -place
+      // The right ends of the segments before, in order.
+      var passed: [(Int, Int)] = []
+      for segment in sorted {
+        let right = place(segment.right)
+        let index = passed.partitionPoint { right < $0 }
+        count += passed.count - index
+        passed.insert(right, at: index)
       }
     }
     return count
   }
 }
 
-private func < (_ left: ((Int, Int), (Int, Int)), _ right: ((Int, Int), (Int, Int))) -> Bool {
-  left.0 != right.0 ? left.0 < right.0 : left.1 < right.1
+extension Array {
+  /// The first position whose element has a property, which all elements after it have too.
+  fileprivate func partitionPoint(_ has: (Element) -> Bool) -> Int {
+    var range = 0..<count
+    while !range.isEmpty {
+      let middle = (range.lowerBound + range.upperBound) / 2
+      range = has(self[middle]) ? range.lowerBound..<middle : middle + 1..<range.upperBound
+    }
+    return range.lowerBound
+  }
 }
 
 /// A random number generator with a fixed seed, so that a diagram is the same whenever it is drawn.

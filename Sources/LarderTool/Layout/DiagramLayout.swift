@@ -8,7 +8,6 @@ struct DiagramLayout {
   private(set) var width = 0
   private(set) var height = 0
 
-  /// The space between groups.
   private static let groupGap = 56
 
   init(_ graph: LayoutGraph) {
@@ -17,9 +16,8 @@ struct DiagramLayout {
     }
     routes = Array(repeating: [], count: graph.links.count)
     let groups = Self.groups(graph)
-    var placed: [(part: Part, layout: ComponentLayout)] = []
-    for group in groups where !group.links.isEmpty {
-      placed.append((group, ComponentLayout(group.graph(graph))))
+    let placed = groups.filter { !$0.links.isEmpty }.map {
+      (part: $0, layout: ComponentLayout($0.graph(graph)))
     }
     let single = groups.filter(\.links.isEmpty).flatMap(\.boxes)
     let area =
@@ -37,7 +35,7 @@ struct DiagramLayout {
 
   /// A connected component: its boxes, and the links among them.
   private struct Part {
-    var boxes: [Int] = []
+    let boxes: [Int]
     var links: [Int] = []
 
     /// The component as a graph of its own, with its boxes renumbered.
@@ -55,25 +53,15 @@ struct DiagramLayout {
   }
 
   private static func groups(_ graph: LayoutGraph) -> [Part] {
-    var leaders = Array(graph.boxes.indices)
-    func leader(_ box: Int) -> Int {
-      var box = box
-      while leaders[box] != box {
-        leaders[box] = leaders[leaders[box]]
-        box = leaders[box]
-      }
-      return box
+    var parts = graph.components.map { Part(boxes: $0.sorted()) }
+    var partOfBox = Array(repeating: 0, count: graph.boxes.count)
+    for (number, part) in parts.enumerated() {
+      for box in part.boxes { partOfBox[box] = number }
     }
-    for link in graph.links {
-      let (child, parent) = (leader(link.child), leader(link.parent))
-      leaders[max(child, parent)] = min(child, parent)
-    }
-    var parts: [Int: Part] = [:]
-    for box in graph.boxes.indices { parts[leader(box), default: Part()].boxes.append(box) }
     for (number, link) in graph.links.enumerated() {
-      parts[leader(link.child), default: Part()].links.append(number)
+      parts[partOfBox[link.child]].links.append(number)
     }
-    return parts.sorted { $0.key < $1.key }.map(\.value)
+    return parts
   }
 
   /// Places the groups in rows, the highest first.

@@ -23,13 +23,13 @@ struct HeightAssignment {
     var neighbours: [[Neighbour]] = Array(repeating: [], count: graph.vertices.count)
     for segment in graph.segments.joined() {
       // Long links are made straight with priority.
-      let passing = [segment.left, segment.right].filter { graph.vertices[$0].box == nil }.count
-      let weight = [1, 2, 8][passing]
-      let difference = segment.leftPort - segment.rightPort
-      neighbours[segment.right].append(
-        Neighbour(vertex: segment.left, offset: difference, weight: weight))
-      neighbours[segment.left].append(
-        Neighbour(vertex: segment.right, offset: -difference, weight: weight))
+      let (left, right) = (segment.left, segment.right)
+      let passing = [left, right].filter { graph.vertices[$0.vertex].box == nil }.count
+      for (end, other) in [(right, left), (left, right)] {
+        neighbours[end.vertex].append(
+          Neighbour(
+            vertex: other.vertex, offset: other.port - end.port, weight: [1, 2, 8][passing]))
+      }
     }
     self.neighbours = neighbours
     for layer in graph.layers {
@@ -40,17 +40,15 @@ struct HeightAssignment {
         top += graph.vertices[vertex].height
       }
     }
-    let order = Array(graph.layers.indices)
     for round in 0..<40 {
-      let usesMedian = round >= 24
-      for layer in order { place(graph.layers[layer], usesMedian: usesMedian) }
-      for layer in order.reversed() { place(graph.layers[layer], usesMedian: usesMedian) }
+      for layer in graph.layers + graph.layers.reversed() {
+        place(layer, usesMedian: round >= 24)
+      }
     }
     let top = tops.min() ?? 0
     for vertex in tops.indices { tops[vertex] -= top }
   }
 
-  /// The space between two vertices of a layer.
   private func gap(_ upper: Int, _ lower: Int) -> Int {
     let boxes = [upper, lower].filter { graph.vertices[$0].box != nil }.count
     return [LayoutGeometry.lineGap, LayoutGeometry.lineGap + 4, LayoutGeometry.gap][boxes]

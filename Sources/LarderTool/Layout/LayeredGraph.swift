@@ -7,7 +7,6 @@ struct LayeredGraph {
   struct Vertex {
     /// The box; nil for a vertex through which a net passes the layer.
     let box: Int?
-    let layer: Int
     let height: Int
   }
 
@@ -20,25 +19,25 @@ struct LayeredGraph {
 
   /// A part of a net between a layer and the next.
   struct Segment {
+    struct End {
+      let vertex: Int
+      /// The y offset below the vertex's top.
+      let port: Int
+    }
+
     let net: Int
-    /// The left vertex; `leftPort` is the y offset below its top.
-    let left: Int
-    let leftPort: Int
-    let right: Int
-    let rightPort: Int
+    let left: End
+    let right: End
   }
 
   private(set) var vertices: [Vertex] = []
   /// The vertices of each layer, initially in the order of a depth-first walk.
   var layers: [[Int]] = []
-  private(set) var nets: [Net] = []
-  /// The position of each net in ``nets``.
   private(set) var numbers: [Net: Int] = [:]
   /// The segments, by the layer on their left.
   private(set) var segments: [[Segment]] = []
-  /// The layer of each box.
   private(set) var layerOfBox: [Int]
-  /// The vertices on each net's way by their layers, including the parent.
+  /// The vertices on each net's way by their layers, including the parent; by the nets' numbers.
   private(set) var ways: [[Int: Int]] = []
 
   /// - Parameters:
@@ -57,66 +56,33 @@ struct LayeredGraph {
     let count = (layerOfBox.max() ?? 0) + 1
     layers = Array(repeating: [], count: count)
     segments = Array(repeating: [], count: count)
-    for box in Self.walk(graph) {
-      layers[layerOfBox[box]].append(box)
+    for box in graph.components.joined() { layers[layerOfBox[box]].append(box) }
+    vertices = graph.boxes.indices.map { Vertex(box: $0, height: graph.boxes[$0].height) }
+    let members = Dictionary(grouping: links) { net(of: $0) }
+    for net in links.map({ net(of: $0) }) where numbers[net] == nil {
+      let number = numbers.count
+      numbers[net] = number
+      connect(net, number, members[net] ?? [])
     }
-    vertices = graph.boxes.indices.map {
-      Vertex(box: $0, layer: layerOfBox[$0], height: graph.boxes[$0].height)
-    }
-    var members: [[LayoutGraph.Link]] = []
-    for link in links {
-      let net = self.net(of: link)
-      if let number = numbers[net] {
-        members[number].append(link)
-      } else {
-        numbers[net] = nets.count
-        nets.append(net)
-        members.append([link])
-      }
-    }
-    for net in nets.indices { connect(net, members[net]) }
   }
 
-  /// The net that a link belongs to.
   func net(of link: LayoutGraph.Link) -> Net {
     Net(
       parent: link.parent, port: link.parentPort,
       goesRight: layerOfBox[link.child] > layerOfBox[link.parent])
   }
 
-  /// The boxes in the order of a depth-first walk along the links, which keeps linked boxes together.
-  private static func walk(_ graph: LayoutGraph) -> [Int] {
-    var neighbours: [[Int]] = Array(repeating: [], count: graph.boxes.count)
-    for link in graph.links {
-      neighbours[link.parent].append(link.child)
-      neighbours[link.child].append(link.parent)
-    }
-    var isSeen = Array(repeating: false, count: graph.boxes.count)
-    var order: [Int] = []
-    for start in graph.boxes.indices {
-      var waiting = [start]
-      while let box = waiting.popLast() {
-        guard !isSeen[box] else { continue }
-        isSeen[box] = true
-        order.append(box)
-        waiting += neighbours[box].reversed()
-      }
-    }
-    return order
-  }
-
-  /// Adds the vertices and segments of a net.
-  private mutating func connect(_ number: Int, _ links: [LayoutGraph.Link]) {
-    let net = nets[number]
+  private mutating func connect(_ net: Net, _ number: Int, _ links: [LayoutGraph.Link]) {
     let step = net.goesRight ? 1 : -1
     let start = layerOfBox[net.parent]
     let farthest = links.map { abs(layerOfBox[$0.child] - start) }.max() ?? 0
     var way = [start: net.parent]
-    var (vertex, port) = (net.parent, net.port)
-    func segment(to other: Int, _ otherPort: Int) -> Segment {
-      net.goesRight
-        ? Segment(net: number, left: vertex, leftPort: port, right: other, rightPort: otherPort)
-        : Segment(net: number, left: other, leftPort: otherPort, right: vertex, rightPort: port)
+    var end = Segment.End(vertex: net.parent, port: net.port)
+    func segment(to vertex: Int, _ port: Int) -> Segment {
+      let other = Segment.End(vertex: vertex, port: port)
+      return net.goesRight
+        ? Segment(net: number, left: end, right: other)
+        : Segment(net: number, left: other, right: end)
     }
     for distance in 1...max(1, farthest) {
       let layer = start + step * distance
@@ -126,10 +92,10 @@ struct LayeredGraph {
       }
       guard distance < farthest else { break }
       let next = vertices.count
-      vertices.append(Vertex(box: nil, layer: layer, height: 0))
+      vertices.append(Vertex(box: nil, height: 0))
       layers[layer].append(next)
       segments[channel].append(segment(to: next, 0))
-      (vertex, port) = (next, 0)
+      end = Segment.End(vertex: next, port: 0)
       way[layer] = next
     }
     ways.append(way)
@@ -242,7 +208,6 @@ private struct Layering {
   /// The layers numbered from 0, without empty ones.
   var normalized: [Int] {
     let used = Set(layers).sorted()
-    let numbers = Dictionary(uniqueKeysWithValues: zip(used, used.indices))
-    return layers.map { numbers[$0] ?? 0 }
+    return layers.map { used.firstIndex(of: $0) ?? 0 }
   }
 }

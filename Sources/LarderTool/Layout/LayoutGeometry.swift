@@ -36,9 +36,31 @@ struct LayoutGraph {
     let child: Int
     let childPort: Int
     let parent: Int
-    let parentPort: Int
+    var parentPort: Int
   }
 
   var boxes: [Box]
   var links: [Link]
+
+  /// The connected components by their first boxes. Each has its boxes in the order of a depth-first walk along
+  /// the links, which keeps linked boxes together.
+  var components: [[Int]] {
+    var neighbours: [[Int]] = Array(repeating: [], count: boxes.count)
+    for link in links {
+      neighbours[link.parent].append(link.child)
+      neighbours[link.child].append(link.parent)
+    }
+    var isSeen = Array(repeating: false, count: boxes.count)
+    return boxes.indices.compactMap { start in
+      var component: [Int] = []
+      var waiting = [start]
+      while let box = waiting.popLast() {
+        guard !isSeen[box] else { continue }
+        isSeen[box] = true
+        component.append(box)
+        waiting += neighbours[box].reversed()
+      }
+      return component.isEmpty ? nil : component
+    }
+  }
 }
