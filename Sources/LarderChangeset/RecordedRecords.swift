@@ -11,7 +11,7 @@ extension Database {
     _ type: any Record.Type, _ more: any Record.Type..., isPatchset: Bool = false,
     _ body: (Database) throws -> Void
   ) throws -> Changeset {
-    try record(tables: ([type] + more).map { $0.core.name }, isPatchset: isPatchset, body)
+    try record(tables: ([type] + more).map { $0.tableName }, isPatchset: isPatchset, body)
   }
 }
 
