@@ -51,7 +51,6 @@ package final class TableModule {
   /// The functions of a module that has one table, with its own name.
   package nonisolated(unsafe) static let eponymous = methods { _ in }
 
-
   /// Makes the functions of modules. They are never freed.
   ///
   /// - Parameter add: adds those of modules whose tables are created, or written.
