@@ -95,7 +95,7 @@ extension ConnectionPool {
     let age = oldestAge.map { "; one has been in use for \($0.inMilliseconds) ms" } ?? ""
     return DatabaseError(
       .busyTimeout,
-      "waited longer than \(timeout) for a \(canWrite ? "connection" : "slot") to become free\(age)"
+      "waited longer than \(timeout) for a \(canWrite ? "connection" : "reader") to become free\(age)"
     )
   }
 
