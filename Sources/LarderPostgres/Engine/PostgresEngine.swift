@@ -228,7 +228,8 @@ final class PostgresEngine: CatalogedEngine {
     let row = try connection.run(
       all: ending, then: following, resets: resets && !connection.isPooled)
     noteFollowed()
-    if resets { connection.noteReset() }
+    // A direct connection has noted whether its reset succeeded; if not, the scope's end resets or closes it.
+    if resets, connection.isPooled { connection.noteReset() }
     return row
   }
 
