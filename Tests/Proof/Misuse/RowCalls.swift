@@ -8,8 +8,8 @@ extension MisuseCall {
     MisuseCall("ResultSet.forEach(_:)") { try $0.rows.forEach { _ in } },
     MisuseCall("ResultSet.map(_:)") { _ = try $0.rows.map { try $0[0] } },
     MisuseCall("ResultSet.close()", outcome: .neutral) { $0.rows.close() },
-    MisuseCall("ResultSet.row", "ResultSet.columnCount", outcome: .neutral) {
-      _ = ($0.rows.row, $0.rows.columnCount)
+    MisuseCall("ResultSet.row", outcome: .neutral) {
+      _ = $0.rows.row
     },
   ]
 
