@@ -25,7 +25,8 @@ public struct Table<R: Record>: Sendable {
   ///   - name: any text without NUL, except an empty one.
   ///   - make: an initializer, usually the compiler's own.
   ///   - columns: one for each parameter of the initializer, in the order of the stored properties.
-  ///   - constraints, indexes: those that aren't a single column's.
+  ///   - constraints: those that aren't a single column's.
+  ///   - indexes: those that aren't a single column's.
   ///   - options: whether it has no row id, or no primary key, or isn't STRICT.
   ///   - notStored: the record's stored properties that are deliberately in no column. Any other property
   ///     without a column makes all operations throw.
