@@ -253,12 +253,16 @@ struct MigrationFailureTests {
     #expect(error.sql?.contains("larder_migration") == true)
   }
 
-  @Test(
-    "A temporary table named `larder_migration` doesn't hide the bookkeeping",
-    .disabled(if: TestEngine.hasPooler, "a pooler's client has no temporary tables of its own"))
+  @Test("A temporary table named `larder_migration` doesn't hide the bookkeeping")
   func shadow() throws {
     let db = try Database.empty()
-    try db.executeUpdate("CREATE TEMP TABLE larder_migration (x TEXT)")
+    let table: SQL = "CREATE TEMP TABLE larder_migration (x TEXT)"
+    // Behind a pooler, a program has no temporary tables of its own.
+    if TestEngine.hasPooler {
+      #expect(throws: DatabaseError.self) { try db.executeUpdate(table) }
+    } else {
+      try db.executeUpdate(table)
+    }
     try Migrator([create]).migrate(db)
     try Migrator([create]).migrate(db)
     #expect(try Migrator([create]).applied(db).count == 1)
