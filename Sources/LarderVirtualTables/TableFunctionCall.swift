@@ -81,7 +81,9 @@ extension Record {
 @_documentation(visibility: internal)
 public enum TableOfEach {
   /// The table.
+  @_documentation(visibility: internal)
   public static func buildExpression<Table: QueryTable>(_ table: Table) -> Table { table }
   /// The table.
+  @_documentation(visibility: internal)
   public static func buildBlock<Table: QueryTable>(_ table: Table) -> Table { table }
 }

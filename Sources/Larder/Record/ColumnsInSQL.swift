@@ -5,6 +5,7 @@ import LarderSQLite
 extension SQL.Interpolation {
   /// A column's name, qualified by its table's, in double quotes:
   /// `"SELECT \(City.columns.name) FROM \(City.table)"`.
+  @_documentation(visibility: internal)
   public mutating func appendInterpolation<R: Record, Value>(_ column: Column<R, Value>) {
     appendInterpolation(identifier: R.table.name)
     appendLiteral(".")
@@ -12,6 +13,7 @@ extension SQL.Interpolation {
   }
 
   /// A table's name, in double quotes.
+  @_documentation(visibility: internal)
   public mutating func appendInterpolation<R: Record>(_ table: Table<R>) {
     appendInterpolation(identifier: table.name)
   }

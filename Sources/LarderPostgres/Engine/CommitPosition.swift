@@ -56,6 +56,7 @@ public struct CommitPosition: Hashable, Comparable, Sendable, LosslessStringConv
   }
 
   /// Encodes the text. Throws what the encoder throws.
+  @_documentation(visibility: internal)
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     try container.encode(description)
