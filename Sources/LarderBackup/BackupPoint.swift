@@ -14,7 +14,7 @@ extension ContinuousBackup {
     /// The identity of the database, in sixteen hexadecimal digits. It tells the database's points from those
     /// of another one of the same name. Nil for a point of an earlier version, which belongs to nobody and is
     /// never removed.
-    public let owner: String?
+    package let owner: String?
     /// The path of its file, a SQLite database without a log.
     public let path: String
     /// The size of the file.

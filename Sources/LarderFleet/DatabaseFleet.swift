@@ -29,7 +29,7 @@ public final class DatabaseFleet: Sendable {
   let tenants: OpenTenants
   let files: TenantFiles
   /// The settings by which the fleet opens its databases.
-  public let configuration: FleetConfiguration
+  package let configuration: FleetConfiguration
 
   /// A fleet in a folder, which is created if it doesn't exist. Throws `ResultCode.cannotOpen` if that
   /// fails, and ``FleetError/wrongExtension(_:)``.
@@ -40,7 +40,7 @@ public final class DatabaseFleet: Sendable {
   }
 
   /// The folder's absolute path.
-  public var folder: String { files.folder }
+  package var folder: String { files.folder }
 
   // MARK: Keys and files
 

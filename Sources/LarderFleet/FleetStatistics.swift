@@ -9,12 +9,12 @@ public struct FleetStatistics: Hashable, Sendable {
   /// How many callers wait for a database that isn't open yet, or to remove one.
   public internal(set) var waiting = 0
   /// How often a database was opened.
-  public internal(set) var opened = 0
+  package internal(set) var opened = 0
   /// How often a database was closed to make room for another.
   public internal(set) var evicted = 0
   /// How often a database was closed after ``FleetConfiguration/idleTime`` without use.
   public internal(set) var expired = 0
   /// An estimate of the open databases' file descriptors: three for each of ``open`` with a write-ahead
   /// log, otherwise two.
-  public internal(set) var descriptors = 0
+  package internal(set) var descriptors = 0
 }

@@ -32,7 +32,7 @@ public struct Migration: Sendable {
   /// The migration's name: any text that isn't empty.
   public let name: String
   /// The SQL's checksum, 16 digits; nil for a closure. Spaces, comments, case, last semicolons don't count.
-  public let checksum: String?
+  package let checksum: String?
   /// The same for the SQL that runs on another engine.
   private let engineChecksum: String?
   /// The checksums that earlier versions of Larder stored for the same SQL.

@@ -6,7 +6,7 @@ public struct AppliedMigration: Hashable, Sendable {
   /// The migration's name.
   public let name: String
   /// The checksum of its SQL; nil if it was a closure.
-  public let checksum: String?
+  package let checksum: String?
   /// The time when it was applied, or adopted with the `user_version` that it replaces; nil if it isn't
   /// adopted yet.
   public internal(set) var date: Date?

@@ -16,7 +16,7 @@ public struct AccessStatistics: Hashable, Sendable {
   /// How many callers wait for the writer now.
   public internal(set) var waiting = 0
   /// The most callers that have waited for the writer at the same time.
-  public internal(set) var mostWaiting = 0
+  package internal(set) var mostWaiting = 0
   /// How many scopes have waited for the writer, and got it.
   public internal(set) var waits = 0
   /// The total time that these scopes have waited.
@@ -38,5 +38,5 @@ public struct AccessStatistics: Hashable, Sendable {
   public package(set) var retries = 0
   /// The most attempts that a single transaction has taken on an engine other than SQLite: 1 if there were no
   /// conflicts. Always 0 for SQLite.
-  public package(set) var mostAttempts = 0
+  package var mostAttempts = 0
 }

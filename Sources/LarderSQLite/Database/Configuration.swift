@@ -63,7 +63,7 @@ public struct Configuration: Sendable {
   }
 
   /// The profile that the other properties were set from.
-  public let profile: Profile
+  package let profile: Profile
   /// Whether to open for reading only. Nothing is created then.
   public var readOnly: Bool
   /// Further choices for opening.

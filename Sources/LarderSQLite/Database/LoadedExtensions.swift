@@ -7,7 +7,7 @@ extension Configuration {
     /// The library's file, or its name, as `dlopen` takes it; `.so` is added if there is no such file.
     public var path: String
     /// The library's entry point; nil for the name that SQLite derives from the file's.
-    public var entryPoint: String?
+    package var entryPoint: String?
 
     /// An extension by its path. Nothing is loaded before a database is opened.
     public init(_ path: String, entryPoint: String? = nil) {

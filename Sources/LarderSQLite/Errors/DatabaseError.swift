@@ -88,7 +88,7 @@ public struct DatabaseError: Error, Hashable, Sendable {
   /// Whether a constraint would have been broken.
   public var isConstraint: Bool { code == .constraint }
   /// Whether the statement was interrupted, or stopped at its deadline.
-  public var isInterrupt: Bool { code == .interrupt }
+  package var isInterrupt: Bool { code == .interrupt }
 }
 
 extension DatabaseError: CustomStringConvertible {

@@ -6,15 +6,15 @@ public struct ConnectionStatistics: Hashable, Sendable {
   /// The memory of the page cache, in bytes.
   public let cacheBytes: Int
   /// The memory of the schema, in bytes.
-  public let schemaBytes: Int
+  package let schemaBytes: Int
   /// The memory of compiled statements, in bytes.
-  public let statementBytes: Int
+  package let statementBytes: Int
   /// How many pages were in the cache when they were needed.
   public let cacheHits: Int
   /// How many pages had to be read.
   public let cacheMisses: Int
   /// How many pages were written to the file or the log.
-  public let cacheWrites: Int
+  package let cacheWrites: Int
   /// How many of these had to be written in the middle of a transaction, because the cache was full.
   public let cacheSpills: Int
 }
@@ -27,7 +27,7 @@ public struct StatementStatistics: Hashable, Sendable {
   /// How many times rows were sorted.
   public let sorts: Int
   /// How many rows went into indexes that SQLite made for the statement alone.
-  public let automaticIndexRows: Int
+  package let automaticIndexRows: Int
   /// How many instructions of SQLite's virtual machine were run.
   public let steps: Int
   /// How many times the statement ran.

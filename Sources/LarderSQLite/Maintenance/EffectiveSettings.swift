@@ -27,9 +27,9 @@ public struct EffectiveSettings: Hashable, Sendable {
   /// Whether functions that aren't safe may be used in the schema.
   public let trustsSchema: Bool
   /// Whether triggers run.
-  public let runsTriggers: Bool
+  package let runsTriggers: Bool
   /// Whether views can be used.
-  public let allowsViews: Bool
+  package let allowsViews: Bool
   /// Whether text in double quotes may be a string; see ``Configuration/allowsDoubleQuotedStrings``.
   public let allowsDoubleQuotedStrings: Bool
   package let mmapSize: Int

@@ -49,7 +49,7 @@ public struct TableSchema: Hashable, Sendable {
       .sorted { $0.primaryKeyPosition < $1.primaryKeyPosition }.map(\.name)
   }
   /// The columns of each UNIQUE constraint.
-  public var uniqueConstraints: [[String]] { uniqueIndexes.map { $0.columns.compactMap { $0 } } }
+  package var uniqueConstraints: [[String]] { uniqueIndexes.map { $0.columns.compactMap { $0 } } }
   /// The statements that create the table and its indexes: one for the table, one for each index.
   public var statements: [String] { [sql] + indexes.map(\.sql) }
 

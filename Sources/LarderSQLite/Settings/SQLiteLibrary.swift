@@ -3,13 +3,13 @@ import CSQLite
 /// The SQLite library that the program is linked with, and Larder's own version.
 public enum SQLiteLibrary {
   /// Larder's version.
-  public static let larderVersion = "0.1.0"
+  package static let larderVersion = "0.1.0"
 
   /// SQLite's version, such as `3.40.1`.
   public static var version: String { String(cString: sqlite3_libversion()) }
 
   /// SQLite's version as a number, such as 3040001.
-  public static var versionNumber: Int { Int(sqlite3_libversion_number()) }
+  package static var versionNumber: Int { Int(sqlite3_libversion_number()) }
 
   /// Whether SQLite has the [WAL-reset bug](https://www.sqlite.org/wal.html#walresetbug), which can damage a
   /// database with a write-ahead log when a checkpoint begins just after another one has moved everything,
