@@ -27,7 +27,7 @@ struct FileChecks {
     let last = try await copies.backupNow()
     copies.stop()
     let statistics = copies.statistics
-    checks.expect(statistics.failures == 0, "\(String(describing: statistics.lastError))")
+    checks.expect(statistics.failures == 0, "\(String(describing: statistics.error))")
     let points = try ContinuousBackup.points(in: folder)
     checks.expect((1...3).contains(points.count), "\(points.count) copies are kept")
     checks.expect(points.last?.path == last.path, "\(points)")
@@ -40,7 +40,7 @@ struct FileChecks {
       try await copies.backupNow()
     }
     return
-      "\(statistics.copies) copies, the last in \(statistics.lastDuration), restored with \(count) tickets"
+      "\(statistics.copies) copies, the last in \(statistics.duration), restored with \(count) tickets"
   }
 
   /// The same service for many tenants, of which only some are open.

@@ -150,7 +150,7 @@ final class BackupWorker: @unchecked Sendable {
     do {
       try check()
       let point = try copyIfChanged(check)
-      state.withLock { $0.statistics.lastError = nil }
+      state.withLock { $0.statistics.error = nil }
       return point
     } catch {
       // The connection may be at fault.
@@ -158,7 +158,7 @@ final class BackupWorker: @unchecked Sendable {
       try check()
       state.withLock { state in
         state.statistics.failures += 1
-        state.statistics.lastError = error
+        state.statistics.error = error
       }
       throw error
     }
@@ -189,7 +189,7 @@ final class BackupWorker: @unchecked Sendable {
     (self.version, last) = (version, point)
     state.withLock { state in
       state.statistics.copies += 1
-      state.statistics.lastDuration = MonotonicClock.now - start
+      state.statistics.duration = MonotonicClock.now - start
     }
     prune()
     // The allocator would keep the memory of the copy's connections.

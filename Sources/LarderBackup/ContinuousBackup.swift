@@ -16,7 +16,7 @@ import LarderSQLite
 /// name, synced, read back and checked (``LarderSQLite/CopyCheck``), and only then gets its own. If no process has
 /// committed anything since the last copy, none is made.
 ///
-/// ``Statistics/lastError``, ``LarderSQLite/Configuration/log`` and the call's `onFailure` report failures, such as a full
+/// ``Statistics/error``, ``LarderSQLite/Configuration/log`` and the call's `onFailure` report failures, such as a full
 /// disk. A failed copy is tried again after the interval, or after 30 seconds if that is less. The next start
 /// removes what a killed process has left behind. Several processes may copy one database into one folder,
 /// and several databases may share one: only points of the same database are ever removed. A database is
@@ -29,7 +29,7 @@ import LarderSQLite
 /// Every copy is a full one, which reads the database twice and writes it once. Measured on two busy cores,
 /// 500 MB took 5 to 7 seconds (70 to 100 MB/s) and some 30 MiB of memory, while four writers that never pause
 /// kept 0.8 of their pace. Meanwhile the write-ahead log can't begin anew, and grows by what is committed.
-/// For files of many gigabytes the interval should be a multiple of ``Statistics/lastDuration``.
+/// For files of many gigabytes the interval should be a multiple of ``Statistics/duration``.
 ///
 /// Other tools get the copies off the machine. They see a file under its name only when it is whole:
 ///
@@ -51,9 +51,9 @@ public final class ContinuousBackup: Sendable {
     /// How often a copy has failed.
     public internal(set) var failures = 0
     /// How long the last copy took, its check included.
-    public internal(set) var lastDuration = Duration.zero
+    public internal(set) var duration = Duration.zero
     /// The error of the last attempt; nil if that went well.
-    public internal(set) var lastError: (any Error)?
+    public internal(set) var error: (any Error)?
   }
 
   fileprivate init(_ worker: BackupWorker, _ connections: Connections) {

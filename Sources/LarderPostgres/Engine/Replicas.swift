@@ -263,16 +263,16 @@ private final class Replica: Sendable {
     let (fallbacks, lastError) = state.withLock { ($0.fallbacks, $0.lastError) }
     let used = connections.statistics
     return ReplicaStatistics(
-      server: name, reads: reads.load(ordering: .relaxed), fallbacks: fallbacks,
-      isLeftOut: isLeftOut, lastError: lastError, busyConnections: used.busyReaders,
-      idleConnections: used.idleReaders)
+      name: name, reads: reads.load(ordering: .relaxed), fallbacks: fallbacks,
+      isLeftOut: isLeftOut, error: lastError, busyReaders: used.busyReaders,
+      idleReaders: used.idleReaders)
   }
 }
 
 /// The statistics of a pool's reads on one of its servers.
 public struct ReplicaStatistics: Hashable, Sendable {
   /// The host and port, as given in the address.
-  public let server: String
+  public let name: String
   /// How many reads the server has run.
   public let reads: Int
   /// How many reads had to go elsewhere because the server lagged, could not be reached, or is the primary.
@@ -280,9 +280,9 @@ public struct ReplicaStatistics: Hashable, Sendable {
   /// Whether the server gets no reads now. The primary is always left out.
   public let isLeftOut: Bool
   /// Why the server was left out the last time; nil if it never was.
-  public let lastError: String?
+  public let error: String?
   /// How many connections to the server are in use.
-  public let busyConnections: Int
+  public let busyReaders: Int
   /// How many connections to the server are open and idle.
-  public let idleConnections: Int
+  public let idleReaders: Int
 }

@@ -10,7 +10,7 @@ public struct TraceEvent: Sendable {
   /// outside of queues and pools.
   public let waited: Duration
   /// The number of rows that it returned.
-  public let rowCount: Int
+  public let rows: Int
 }
 
 /// The closures that a connection reports to, with their settings.

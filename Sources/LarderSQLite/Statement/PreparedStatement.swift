@@ -368,7 +368,7 @@ package final class PreparedStatement {
     let shows = connection.reporting.showsArguments
     return TraceEvent(
       sql: sql, expandedSQL: shows ? Connection.expandedSQL(of: handle) : nil,
-      duration: measurement.spent, waited: connection.waited, rowCount: measurement.rowCount)
+      duration: measurement.spent, waited: connection.waited, rows: measurement.rowCount)
   }
 
   /// Calls a closure during which the statement can't be stepped, reset or finalized. If anything

@@ -260,9 +260,9 @@ struct FailoverTests {
       #expect(count == 2)
     }
     let statistics = pool.replicaStatistics
-    #expect(statistics.map(\.server) == ["\(folder):5432", "/nowhere:5432"])
+    #expect(statistics.map(\.name) == ["\(folder):5432", "/nowhere:5432"])
     #expect(statistics.allSatisfy { $0.isLeftOut && $0.reads == 0 && $0.fallbacks > 0 })
-    #expect(statistics.allSatisfy { $0.lastError != nil })
+    #expect(statistics.allSatisfy { $0.error != nil })
     try await pool.close()
     #expect(throws: DatabaseError.self) { _ = try count() }
   }

@@ -168,10 +168,10 @@ struct ContinuousBackupCompanyTests {
     try await pool.inTransaction { try Payments.insert($0, 1) }
     try await yieldUntil { told.elements.count > 2 }
     #expect(!folder.exists("copies"))
-    #expect((backup.statistics.lastError as? DatabaseError)?.code == .cannotOpen)
+    #expect((backup.statistics.error as? DatabaseError)?.code == .cannotOpen)
     try FileManager.default.createDirectory(atPath: copies, withIntermediateDirectories: true)
     try await yieldUntil { try backup.points.count == 1 }
-    try await yieldUntil { backup.statistics.lastError == nil }
+    try await yieldUntil { backup.statistics.error == nil }
     #expect(backup.statistics.failures >= 3)
     backup.stop()
   }
@@ -201,12 +201,12 @@ struct ContinuousBackupCompanyTests {
     try Data(count: 440 << 10).write(to: URL(fileURLWithPath: copies + "/ballast"))
     try await pool.inTransaction { db in for id in 1...3000 { try Payments.insert(db, id) } }
     try await yieldUntil { backup.statistics.failures > 2 }
-    #expect((backup.statistics.lastError as? DatabaseError)?.code == .full)
+    #expect((backup.statistics.error as? DatabaseError)?.code == .full)
     #expect(try backup.points.map { try check($0.path) } == [0])
     unlink(copies + "/ballast")
     try await yieldUntil { try backup.points.count == 2 }
     #expect(try backup.points.map { try check($0.path) } == [0, 3000])
-    try await yieldUntil { backup.statistics.lastError == nil }
+    try await yieldUntil { backup.statistics.error == nil }
     backup.stop()
     #expect(try drafts == [])
   }

@@ -45,7 +45,7 @@ struct ReportingTests {
       events.elements.map(\.sql) == [
         "DELETE FROM city WHERE id = ?", "SELECT name FROM city WHERE id > ?",
       ])
-    #expect(events.elements.map(\.rowCount) == [0, 2])
+    #expect(events.elements.map(\.rows) == [0, 2])
     #expect(events.elements.allSatisfy { $0.duration > .zero })
     #expect(events.elements.allSatisfy { $0.expandedSQL == nil })
   }

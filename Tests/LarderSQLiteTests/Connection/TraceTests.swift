@@ -36,7 +36,7 @@ struct TraceTests {
       try $0.get(at: 0, as: String.self)
     }
     #expect(names.count == 2)
-    #expect(events(named: "SELECT name").map(\.rowCount) == [2])
+    #expect(events(named: "SELECT name").map(\.rows) == [2])
   }
 
   @Test("A query that is closed early is traced with the number of rows that were read")
@@ -46,7 +46,7 @@ struct TraceTests {
     #expect(try rows.next())
     #expect(events(named: "UNION").isEmpty)
     rows.close()
-    #expect(events(named: "UNION").map(\.rowCount) == [1])
+    #expect(events(named: "UNION").map(\.rows) == [1])
   }
 
   @Test("The statements of a batch are traced separately")

@@ -131,7 +131,7 @@ struct UpkeepTests {
       while try rows.next() {}
     }
     let costs = try statement.statistics
-    #expect(costs.fullScanSteps == 6 && costs.sorts == 2 && costs.runs == 2)
+    #expect(costs.fullScanSteps == 6 && costs.sorts == 2 && costs.count == 2)
     #expect(costs.steps > 20 && costs.bytes > 0)
     #expect(try db.statistics.statementBytes > figures.statementBytes)
     statement.close()

@@ -25,7 +25,6 @@ enum PublicCalls {
     "ColumnType", "CommonFields", "CommonRow", "CommonTable", "Compound", "Configuration",
     "ConflictPolicy", "QueryStatement", "TableFunction", "VirtualColumn", "VirtualTable",
     "VirtualTableChanges", "VirtualTableRequest",
-    "ConnectionStatistics",
     "ConstraintViolation", "ConversionError", "EncryptionKey", "DatabaseError", "DatabaseValue",
     "DatabaseValueConvertible", "DateFormat", "EffectiveSettings", "Extension", "FeedOverflow",
     "Observation",
@@ -42,7 +41,7 @@ enum PublicCalls {
     "RecordAttribute", "RecordError", "RecordFields", "RecordHooks", "ResultCode", "SQL",
     "SQLExpression",
     "SQLiteLibrary", "Schema", "SchemaEntry", "SchemaError", "SchemaStep", "Selection",
-    "StatementStatistics", "StorageClass", "Table", "TableConstraint",
+    "StorageClass", "Table", "TableConstraint",
     "TableDifference", "TableOptions", "TableSchema", "TextValue",
     "TraceEvent", "TransactionKind", "UnsupportedByEngine",
   ]
@@ -99,7 +98,8 @@ enum PublicCalls {
       types.filter { connected.contains($0.name) }.map(\.identifier.precise))
     var names: Set<String> = []
     for symbol in symbols where symbol.isCall {
-      let isConnected = connected.contains(symbol.pathComponents[0])
+      let isConnected =
+        symbol.pathComponents.count == 2 && connected.contains(symbol.pathComponents[0])
       if isConnected || !connections.isDisjoint(with: symbol.types) { names.insert(symbol.name) }
     }
     let covered = MisuseMatrix.symbols
