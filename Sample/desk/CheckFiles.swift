@@ -24,8 +24,8 @@ struct FileChecks {
       _ = try await desk.open("c-\(number)", subject: "copied \(number)")
       try await Task.sleep(for: .milliseconds(10))
     }
-    let last = try await copies.backupNow()
-    copies.stop()
+    let last = try await copies.backup()
+    copies.cancel()
     let statistics = copies.statistics
     checks.expect(statistics.failures == 0, "\(String(describing: statistics.error))")
     let points = try ContinuousBackup.points(in: folder)
@@ -37,7 +37,7 @@ struct FileChecks {
     let problems = try FileChecks.drill(restored, atLeast: count)
     checks.expect(problems.isEmpty, "\(problems)")
     await checks.expectError("a copy after the end", { $0 is DatabaseError }) {
-      try await copies.backupNow()
+      try await copies.backup()
     }
     return
       "\(statistics.copies) copies, the last in \(statistics.duration), restored with \(count) tickets"

@@ -10,7 +10,7 @@ extension ContinuousBackup {
     /// The name of the database file that was copied.
     public let database: String
     /// The moment, to the millisecond.
-    public let time: Date
+    public let date: Date
     /// The identity of the database, in sixteen hexadecimal digits. It tells the database's points from those
     /// of another one of the same name. Nil for a point of an earlier version, which belongs to nobody and is
     /// never removed.
@@ -19,9 +19,6 @@ extension ContinuousBackup {
     public let path: String
     /// The size of the file.
     public let bytes: Int
-
-    /// The URL of its file.
-    public var url: URL { URL(fileURLWithPath: path) }
 
     /// Reads the whole point again, and throws if it is damaged: `ResultCode.corrupt`,
     /// `ResultCode.notADatabase` (also for another key), `ResultCode.cannotOpen`.
@@ -40,7 +37,7 @@ extension ContinuousBackup {
   /// can't be read.
   public static func points(in folder: String) throws -> [Point] {
     try DraftFolder.names(in: folder).compactMap { PointName($0)?.point(in: folder) }
-      .sorted { ($0.time, $0.database) < ($1.time, $1.database) }
+      .sorted { ($0.date, $0.database) < ($1.date, $1.database) }
   }
 
   /// Replaces a database by a point, or creates one from it. Until the point is there as a whole, the former
@@ -166,7 +163,7 @@ struct PointName {
     var status = stat()
     guard stat(path, &status) == 0 else { return nil }
     return .init(
-      database: database, time: Date(timeIntervalSince1970: Double(milliseconds) / 1000),
+      database: database, date: Date(timeIntervalSince1970: Double(milliseconds) / 1000),
       owner: owner, path: path, bytes: Int(status.st_size))
   }
 }

@@ -24,7 +24,7 @@ import LarderSQLite
 /// A database that is moved, or restored from a point, keeps it, unless another file already makes points
 /// with it in the folder: then the later one gets a number of its own, and begins a new series.
 ///
-/// The backup ends with ``stop()``, or when the queue or pool is closed or gone.
+/// The backup ends with ``cancel()``, or when the queue or pool is closed or gone.
 ///
 /// Every copy is a full one, which reads the database twice and writes it once. Measured on two busy cores,
 /// 500 MB took 5 to 7 seconds (70 to 100 MB/s) and some 30 MiB of memory, while four writers that never pause
@@ -72,15 +72,15 @@ public final class ContinuousBackup: Sendable {
   /// is being made. Throws the error that prevents the copy, or `ResultCode.misuse` once the backup has
   /// ended.
   @discardableResult
-  public func backupNow() throws -> Point { try worker.copyNow() }
+  public func backup() throws -> Point { try worker.copyNow() }
 
   /// Async variant. Cancelling the task cancels the copy, and throws `CancellationError`.
   @discardableResult
-  public func backupNow() async throws -> Point { try await worker.copyNow() }
+  public func backup() async throws -> Point { try await worker.copyNow() }
 
   /// Ends the backup: makes no more copies. When this returns, a copy that was being made is given up, and
-  /// its file removed. Stopping again does nothing.
-  public func stop() {
+  /// its file removed. Cancelling again does nothing.
+  public func cancel() {
     worker.end()
     worker.wait()
     connections.value?.remove(worker)

@@ -14,6 +14,6 @@ enum Copying {
       while true { try? pool.inTransaction { try Payments.insert($0, payments.take()) } }
     }
     let backup = try pool.backup(every: .milliseconds(1), to: folder, keeping: 5)
-    while true { Parent.tell(try backup.backupNow().path) }
+    while true { Parent.tell(try backup.backup().path) }
   }
 }

@@ -223,7 +223,7 @@ struct PageSizeTests {
   func restored(company: Company) async throws {
     let access = try company.open(in: folder)
     let backup = try access.backup(every: .seconds(3600), to: folder.file("copies"))
-    _ = try await backup.backupNow()
+    _ = try await backup.backup()
     // This leaves an idle reader and the checkpoint's connection open.
     #expect(try await access.read { try $0.cityCount() } == 4)
     _ = try access.checkpoint(.full)
@@ -239,7 +239,7 @@ struct PageSizeTests {
     #expect(settings.groupCommit == company.sharesSyncs)
     try await access.inTransaction { try $0.executeUpdate("INSERT INTO city (name) VALUES ('x')") }
     #expect(try await access.read { try $0.cityCount() } == 2)
-    #expect(try await backup.backupNow().bytes > 0)
+    #expect(try await backup.backup().bytes > 0)
     try await access.close()
     let db = try Database(path: folder.file("cities.db"))
     #expect(try db.value("PRAGMA page_size", as: Int.self) == 16384)

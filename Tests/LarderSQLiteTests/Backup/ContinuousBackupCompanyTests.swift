@@ -62,7 +62,7 @@ struct ContinuousBackupCompanyTests {
     try await yieldUntil { try backup.points.count >= 12 }
     isDone.withLock { $0 = true }
     try await writer.end()
-    backup.stop()
+    backup.cancel()
     let counts = try backup.points.map { try check($0.path) }
     #expect(counts == counts.sorted())
     #expect(counts.allSatisfy { $0 % 20 == 0 })
@@ -79,12 +79,12 @@ struct ContinuousBackupCompanyTests {
     #expect(!folder.exists("payments.db-wal"))
     let error = #expect(throws: DatabaseError.self) { try Self.copy(backup) }
     #expect(error?.code == .misuse)
-    backup.stop()
+    backup.cancel()
     #expect(try drafts == [])
   }
 
-  /// Calls the synchronous overload of `backupNow`, also from an asynchronous test.
-  private static func copy(_ backup: ContinuousBackup) throws { try backup.backupNow() }
+  /// Calls the synchronous overload of `backup`, also from an asynchronous test.
+  private static func copy(_ backup: ContinuousBackup) throws { try backup.backup() }
 
   @Test("A continuous backup goes on when closing the pool has failed")
   func notClosed() async throws {
@@ -99,7 +99,7 @@ struct ContinuousBackupCompanyTests {
     try holder.release()
     try await pool.inTransaction { try Payments.insert($0, 1) }
     try await yieldUntil { try backup.points.last.map { try check($0.path) } == 1 }
-    backup.stop()
+    backup.cancel()
   }
 
   @Test("A continuous backup that isn't retained goes on until its pool is released")
@@ -114,7 +114,7 @@ struct ContinuousBackupCompanyTests {
     try await yieldUntil { try drafts == [] }
   }
 
-  @Test("`stop`, or cancelling the task of `backupNow`, abandons the copy that is being made")
+  @Test("`cancel`, or cancelling the task of `backup`, abandons the copy that is being made")
   func stopped() async throws {
     let (isHeld, isReached) = (Lock(false), Lock(false))
     var configuration = Configuration.patient
@@ -127,30 +127,30 @@ struct ContinuousBackupCompanyTests {
     let pool = try DatabasePool(path: folder.file("payments.db"), configuration: configuration)
     try await pool.inTransaction { try Payments.createTables($0) }
     let backup = try pool.backup(every: .seconds(3600), to: copies)
-    let first = try await backup.backupNow()
+    let first = try await backup.backup()
     func commitAndHold(_ id: Int) async throws {
       isReached.withLock { $0 = false }
       isHeld.withLock { $0 = true }
       try await pool.inTransaction { try Payments.insert($0, id) }
     }
     try await commitAndHold(1)
-    let task = Task { try await backup.backupNow() }
+    let task = Task { try await backup.backup() }
     try await yieldUntil { isReached.withLock { $0 } }
     task.cancel()
     isHeld.withLock { $0 = false }
     await #expect(throws: CancellationError.self) { try await task.value }
     #expect(try backup.points == [first])
     try await commitAndHold(2)
-    let other = Caller { try backup.backupNow() }
+    let other = Caller { try backup.backup() }
     try await yieldUntil { isReached.withLock { $0 } }
-    let stopper = Caller { backup.stop() }
+    let stopper = Caller { backup.cancel() }
     try await yieldUntil { backup.worker.isBarred }
     isHeld.withLock { $0 = false }
     try await stopper.end()
     #expect((try await other.failureAtEnd() as? DatabaseError)?.code == .misuse)
     #expect(try backup.points == [first])
     #expect(try drafts == [])
-    backup.stop()
+    backup.cancel()
     #expect(throws: DatabaseError.self) { try Self.copy(backup) }
   }
 
@@ -173,7 +173,7 @@ struct ContinuousBackupCompanyTests {
     try await yieldUntil { try backup.points.count == 1 }
     try await yieldUntil { backup.statistics.error == nil }
     #expect(backup.statistics.failures >= 3)
-    backup.stop()
+    backup.cancel()
   }
 
   /// Whether this process may mount disks.
@@ -207,19 +207,19 @@ struct ContinuousBackupCompanyTests {
     try await yieldUntil { try backup.points.count == 2 }
     #expect(try backup.points.map { try check($0.path) } == [0, 3000])
     try await yieldUntil { backup.statistics.error == nil }
-    backup.stop()
+    backup.cancel()
     #expect(try drafts == [])
   }
 
-  @Test("A continuous backup's error callback may call `backupNow` and `stop` on it")
+  @Test("A continuous backup's error callback may call `backup` and `cancel` on it")
   func calledBack() async throws {
     let pool = try payingPool()
     let backup = Lock<ContinuousBackup?>(nil)
     let outcome = Lock<String?>(nil)
     let begun = try pool.backup(every: .milliseconds(1), to: copies) { _ in
-      let text = Result { try backup.withLock { $0 }?.backupNow() }
+      let text = Result { try backup.withLock { $0 }?.backup() }
       outcome.withLock { $0 = "\(text)" }
-      backup.withLock { $0 }?.stop()
+      backup.withLock { $0 }?.cancel()
     }
     backup.withLock { $0 = begun }
     try await yieldUntil { try begun.points.count == 1 }
@@ -241,7 +241,7 @@ struct ContinuousBackupCompanyTests {
     }
     for number in 1...20 {
       try await one.inTransaction { try Payments.insert($0, number) }
-      _ = try await backups[number % 2].backupNow()
+      _ = try await backups[number % 2].backup()
     }
     #expect(try check(#require(backups[0].points.last).path) == 20)
     #expect(backups.allSatisfy { $0.statistics.failures == 0 })
@@ -249,11 +249,11 @@ struct ContinuousBackupCompanyTests {
       atPath: folder.file("else"), withIntermediateDirectories: true)
     let third = try DatabaseQueue(path: folder.file("else/payments.db"))
     let own = try third.backup(every: .milliseconds(1), to: copies, keeping: 1)
-    let point = try await own.backupNow()
+    let point = try await own.backup()
     #expect(try own.points == [point])
     #expect(try check(#require(backups[0].points.last).path) == 20)
     #expect(try ContinuousBackup.points(in: copies).count == backups[0].points.count + 1)
-    for backup in backups + [own] { backup.stop() }
+    for backup in backups + [own] { backup.cancel() }
   }
 
   @Test(
@@ -282,10 +282,10 @@ struct ContinuousBackupCompanyTests {
     #expect(leftovers > 12)
     let pool = try payingPool()
     let backup = try pool.backup(every: .seconds(3600), to: copies, keeping: 5)
-    let point = try backup.backupNow()
+    let point = try backup.backup()
     let count = try pool.read { try Payments.kept($0, from: 0).count }
     #expect(try check(point.path) == count)
-    backup.stop()
+    backup.cancel()
     #expect(try drafts == [])
     #expect(try ContinuousBackup.points(in: copies).count == 5)
   }

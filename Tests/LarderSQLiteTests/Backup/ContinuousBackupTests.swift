@@ -55,26 +55,26 @@ struct ContinuousBackupTests {
     let points = try backup.points
     #expect(try points.first.map(names)?.count == 4)
     #expect(try points.last.map(names)?.last == "city 4")
-    #expect(points.map(\.time) == points.map(\.time).sorted())
+    #expect(points.map(\.date) == points.map(\.date).sorted())
     #expect(points.allSatisfy { $0.database == "cities.db" && $0.bytes > 0 })
-    backup.stop()
+    backup.cancel()
   }
 
   @Test(
-    "A continuous backup makes no new copy while nothing is committed, not even by `backupNow`",
+    "A continuous backup makes no new copy while nothing is committed, not even by `backup`",
     arguments: Access.allCases)
   func unchanged(kind: Access) async throws {
     let access = try open(kind)
     let backup = try access.backup(every: .milliseconds(1), to: copies)
-    let first = try await backup.backupNow()
+    let first = try await backup.backup()
     try await yieldUntil { backup.statistics.unchanged > 5 }
-    #expect(try await backup.backupNow() == first)
+    #expect(try await backup.backup() == first)
     #expect(try await access.read { try $0.cityCount() } == 4)
     #expect(try backup.points == [first])
     // A commit of an unrelated connection counts too, like one of another process.
     try Database(path: folder.file("cities.db")).executeUpdate("DELETE FROM city WHERE id > 2")
-    #expect(try await names(backup.backupNow()).count == 2)
-    backup.stop()
+    #expect(try await names(backup.backup()).count == 2)
+    backup.cancel()
   }
 
   @Test("A continuous backup keeps the newest `keeping` points, and removes no other files")
@@ -82,19 +82,19 @@ struct ContinuousBackupTests {
     let (pool, other) = (try open(), try open(.queue, "rivers.db"))
     let backup = try pool.backup(every: .seconds(3600), to: copies, keeping: 3)
     let rivers = try other.backup(every: .seconds(3600), to: copies, keeping: 1)
-    let river = try rivers.backupNow()
+    let river = try rivers.backup()
     try Data().write(to: URL(fileURLWithPath: copies + "/cities-notes.db"))
     var made: [ContinuousBackup.Point] = []
     for number in 0..<6 {
       try add("city \(number)", to: pool)
-      made.append(try backup.backupNow())
+      made.append(try backup.backup())
     }
     #expect(try backup.points == made.suffix(3))
     #expect(try rivers.points == [river])
     #expect(try ContinuousBackup.points(in: copies).count == 4)
     #expect(FileManager.default.fileExists(atPath: copies + "/cities-notes.db"))
-    backup.stop()
-    rivers.stop()
+    backup.cancel()
+    rivers.cancel()
     #expect(try files.count { !$0.hasPrefix(".larder-owner-") } == 5)
   }
 
@@ -104,10 +104,10 @@ struct ContinuousBackupTests {
     let first = try pool.backup(every: .seconds(3600), to: copies, keeping: 10)
     for number in 0..<5 {
       try add("city \(number)", to: pool)
-      _ = try await first.backupNow()
+      _ = try await first.backup()
     }
     let made = try first.points
-    first.stop()
+    first.cancel()
     try await pool.close()
     // No copy passes SQLite's check: the page after the schema's, which holds rows, is damaged.
     let file = try FileHandle(forWritingTo: URL(fileURLWithPath: folder.file("cities.db")))
@@ -118,7 +118,7 @@ struct ContinuousBackupTests {
     let second = try damaged.backup(every: .seconds(3600), to: copies, keeping: 2)
     try await yieldUntil { second.statistics.failures > 0 }
     #expect(try second.points == made.suffix(2))
-    second.stop()
+    second.cancel()
   }
 
   @Test("A backup point's file name holds database, time in UTC and owner, and is parsed back")
@@ -156,14 +156,14 @@ struct ContinuousBackupTests {
   func clockSetBack() throws {
     let pool = try open()
     let backup = try pool.backup(every: .seconds(3600), to: copies, keeping: 1)
-    let owner = try backup.backupNow().owner
+    let owner = try backup.backup().owner
     let future = try PointName(of: "cities.db", at: 4_000_000_000_000, owner: owner).text()
     try pool.read { try $0.backup(to: copies + "/" + future) }
     try add("Tromsø", to: pool)
-    let point = try backup.backupNow()
+    let point = try backup.backup()
     #expect(try backup.points == [point])
-    #expect(point.time.timeIntervalSince1970 == 4_000_000_000.001)
-    backup.stop()
+    #expect(point.date.timeIntervalSince1970 == 4_000_000_000.001)
+    backup.cancel()
   }
 
   @Test(
@@ -171,32 +171,32 @@ struct ContinuousBackupTests {
   func endOfTimes() throws {
     let pool = try open()
     let backup = try pool.backup(every: .seconds(3600), to: copies, keeping: 1)
-    let owner = try backup.backupNow().owner
+    let owner = try backup.backup().owner
     for owner in [owner, nil, "0123456789abcdef"] {
       let last = PointName(of: "cities.db", at: 253_402_300_799_999, owner: owner)
       try pool.read { try $0.backup(to: copies + "/" + last.text()) }
     }
     try add("Tromsø", to: pool)
-    let point = try backup.backupNow()
+    let point = try backup.backup()
     #expect(try backup.points == [point])
-    #expect(point.time.timeIntervalSinceNow < 60)
+    #expect(point.date.timeIntervalSinceNow < 60)
     #expect(try ContinuousBackup.points(in: copies).count == 4)
     // No time is left between this one and the year 9000.
     let last = PointName(of: "cities.db", at: 221_845_391_999_999, owner: owner)
     try pool.read { try $0.backup(to: copies + "/" + last.text()) }
     try add("Hamar", to: pool)
-    let next = try backup.backupNow()
+    let next = try backup.backup()
     #expect(try backup.points == [next])
-    #expect(next.time.timeIntervalSinceNow < 60)
-    backup.stop()
+    #expect(next.date.timeIntervalSinceNow < 60)
+    backup.cancel()
   }
 
   @Test("A backup of a database whose name is too long for its copies' names throws")
   func longName() throws {
     let queue = try open(.queue, String(repeating: "n", count: 214) + ".db")
     let backup = try queue.backup(every: .seconds(3600), to: copies)
-    try backup.backupNow().verify()
-    backup.stop()
+    try backup.backup().verify()
+    backup.cancel()
     let other = try open(.queue, String(repeating: "n", count: 215) + ".db")
     let error = #expect(throws: DatabaseError.self) {
       _ = try other.backup(every: .seconds(3600), to: copies)
@@ -210,11 +210,11 @@ struct ContinuousBackupTests {
     let backup = try queue.backup(every: .seconds(3600), to: copies, keeping: 2)
     for number in 0..<4 {
       try add("city \(number)", to: queue)
-      _ = try backup.backupNow()
+      _ = try backup.backup()
     }
     #expect(try backup.points.count == 2)
     #expect(try backup.points.allSatisfy { $0.database == "data.Z" })
-    backup.stop()
+    backup.cancel()
   }
 
   @Test("Databases with one name that share a backup folder prune only their own points")
@@ -233,10 +233,10 @@ struct ContinuousBackupTests {
       let backup = try queue.backup(every: .seconds(3600), to: copies, keeping: 1)
       for number in 0..<3 {
         try add("\(home) \(number)", to: queue)
-        kept.append(try backup.backupNow())
+        kept.append(try backup.backup())
       }
       #expect(try backup.points.count == 1)
-      backup.stop()
+      backup.cancel()
       try queue.close()
     }
     let points = try ContinuousBackup.points(in: copies)
@@ -258,8 +258,8 @@ struct ContinuousBackupTests {
       if path.hasSuffix("cities.db") { try queue.inTransaction { try createCities(in: $0) } }
       let backup = try queue.backup(every: .seconds(3600), to: copies)
       try add(path, to: queue)
-      let point = try backup.backupNow()
-      backup.stop()
+      let point = try backup.backup()
+      backup.cancel()
       try queue.close()
       return point
     }
@@ -271,7 +271,7 @@ struct ContinuousBackupTests {
   func restored() throws {
     let pool = try open()
     let backup = try pool.backup(every: .seconds(3600), to: copies)
-    let point = try backup.backupNow()
+    let point = try backup.backup()
     try add("Kyoto", to: pool)
     let other = folder.file("other.db")
     try ContinuousBackup.restore(point, to: other)
@@ -288,7 +288,7 @@ struct ContinuousBackupTests {
     try pool.inDatabase { try $0.restore(from: point.path) }
     #expect(try pool.read { try $0.cityCount() } == 4)
     // Restoring counts as a change, so a new copy is made.
-    #expect(try backup.backupNow() != point)
+    #expect(try backup.backup() != point)
     try pool.close()
     try ContinuousBackup.restore(point, to: folder.file("cities.db"))
     #expect(try Database(path: folder.file("cities.db")).cityCount() == 4)
@@ -298,7 +298,7 @@ struct ContinuousBackupTests {
   func leftLog() throws {
     let pool = try open()
     let backup = try pool.backup(every: .seconds(3600), to: copies)
-    let point = try backup.backupNow()
+    let point = try backup.backup()
     let log = folder.file("other.db-wal")
     try FileManager.default.copyItem(atPath: folder.file("cities.db-wal"), toPath: log)
     let error = #expect(throws: DatabaseError.self) {
@@ -309,7 +309,7 @@ struct ContinuousBackupTests {
     try FileManager.default.removeItem(atPath: log)
     try ContinuousBackup.restore(point, to: folder.file("other.db"))
     #expect(try Database(path: folder.file("other.db")).cityCount() == 4)
-    backup.stop()
+    backup.cancel()
     try pool.close()
   }
 
@@ -324,7 +324,7 @@ struct ContinuousBackupTests {
         """)
     }
     let backup = try pool.backup(every: .seconds(3600), to: copies)
-    let point = try backup.backupNow()
+    let point = try backup.backup()
     try point.verify(.full)
     let file = try #require(FileHandle(forUpdatingAtPath: point.path))
     try file.seek(toOffset: 4096 * 7 + 8)
@@ -345,7 +345,7 @@ struct ContinuousBackupTests {
     let pool = try DatabasePool(path: folder.file("cities.db"), configuration: configuration)
     try pool.inTransaction { try createCities(in: $0) }
     let backup = try pool.backup(every: .seconds(3600), to: copies)
-    let point = try backup.backupNow()
+    let point = try backup.backup()
     #expect(try Encrypted.plainFiles(in: copies) == [])
     #expect(throws: DatabaseError.self) { try point.verify() }
     try point.verify(configuration: configuration)
@@ -353,7 +353,7 @@ struct ContinuousBackupTests {
       point, to: folder.file("other.db"), configuration: configuration)
     let other = try Database(path: folder.file("other.db"), configuration: configuration)
     #expect(try other.cityCount() == 4)
-    backup.stop()
+    backup.cancel()
   }
 
   @Test(

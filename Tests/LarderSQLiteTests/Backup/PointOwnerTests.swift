@@ -28,7 +28,7 @@ struct PointOwnerTests {
       try queue.inTransaction {
         try $0.executeUpdate("INSERT INTO city (name) VALUES (hex(randomblob(8)))")
       }
-      return try backup.backupNow()
+      return try backup.backup()
     }
   }
 
@@ -38,7 +38,7 @@ struct PointOwnerTests {
     try queue.inTransaction { try createCities(in: $0) }
     let backup = try backup(queue)
     let points = try addPoints(2, by: backup, to: queue)
-    backup.stop()
+    backup.cancel()
     try queue.close()
     return points
   }
@@ -56,12 +56,12 @@ struct PointOwnerTests {
     #expect(points[0].owner == point.owner && otherPoints[0].owner != point.owner)
     #expect(try ones.points == points.suffix(2))
     #expect(try others.points == otherPoints.suffix(2))
-    others.stop()
+    others.cancel()
     // The new identity stays.
     let again = try backup(other)
-    #expect(try again.backupNow().owner == otherPoints[0].owner)
-    ones.stop()
-    again.stop()
+    #expect(try again.backup().owner == otherPoints[0].owner)
+    ones.cancel()
+    again.cancel()
   }
 
   @Test("Copies of a template that is gone keep points of their own")
@@ -75,7 +75,7 @@ struct PointOwnerTests {
       let queue = try DatabaseQueue(path: path)
       let backup = try backup(queue)
       let points = try addPoints(3, by: backup, to: queue)
-      backup.stop()
+      backup.cancel()
       try queue.close()
       return Array(points.suffix(2))
     }
@@ -99,6 +99,6 @@ struct PointOwnerTests {
     }
     #expect(error?.code == .cannotOpen)
     #expect(try ContinuousBackup.points(in: copies) == points)
-    backup.stop()
+    backup.cancel()
   }
 }

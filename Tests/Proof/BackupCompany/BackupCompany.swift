@@ -58,7 +58,7 @@ enum BackupCompany: ProofRow {
     }
     let backup = try pool.backup(every: .milliseconds(1), to: folder, keeping: kept)
     // A full disk is told, and tried again.
-    while true { if let point = try? backup.backupNow() { Parent.tell(point.path) } }
+    while true { if let point = try? backup.backup() { Parent.tell(point.path) } }
   }
 
   /// The databases of a trial, which all have one name.

@@ -52,7 +52,7 @@ enum AccessMisuse {
     },
     Call("DatabaseAccess.backup(every:to:keeping:check:onFailure:)", outcome: .either) {
       access, folder in
-      try access.backup(every: .seconds(60), to: folder + "/copies").stop()
+      try access.backup(every: .seconds(60), to: folder + "/copies").cancel()
     },
     Call(
       "DatabaseFleet.inDatabase(_:label:line:_:)", "DatabaseFleet.inTransaction(_:_:label:line:_:)",

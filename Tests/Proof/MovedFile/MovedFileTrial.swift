@@ -144,7 +144,7 @@ struct MovedFileTrial: CustomStringConvertible {
       throw WrongAnswer(description: "a writer hangs")
     }
     if let failure = ledger.failure { throw failure }
-    backup?.stop()
+    backup?.cancel()
     observation?.cancel()
     return ledger.acknowledged
   }

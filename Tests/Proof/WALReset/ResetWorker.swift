@@ -68,7 +68,7 @@ final class ResetWorker: @unchecked Sendable {
           _ = try access.checkpoint(mode)
         }
       }
-      backup?.stop()
+      backup?.cancel()
       // One that closes while another one commits.
       try access.close()
       if imports || isOver() { return }
