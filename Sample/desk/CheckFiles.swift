@@ -45,7 +45,7 @@ struct FileChecks {
 
   /// The same service for many tenants, of which only some are open.
   func tenants() async throws -> String {
-    var configuration = FleetConfiguration(Configuration(profile: .durable), migrator: migrator)
+    var configuration = DatabaseFleet.Configuration(.init(profile: .durable), migrator: migrator)
     configuration.maximumOpen = 3
     let fleet = try DatabaseFleet(in: scratch.folder + "/tenants", configuration: configuration)
     let names = ["acme", "globex", "北京/../x", "a b", "ACME"]
@@ -69,7 +69,7 @@ struct FileChecks {
       checks.expect(subjects == Array(repeating: "of \(name)", count: 3), "\(name): \(subjects)")
     }
     await checks.expectError("no key", { $0 is FleetError }) { try await fleet.create("") }
-    let report = try await fleet.backupAll(to: scratch.folder + "/tenant-copies")
+    let report = try await fleet.backup(to: scratch.folder + "/tenant-copies")
     checks.expect(report.done == names.count && report.failures.isEmpty, "\(report)")
     try await fleet.remove("acme")
     checks.expect(try !fleet.exists("acme") && fleet.exists("ACME"), "removed another one")

@@ -7,7 +7,7 @@ extension DatabaseFleet {
   /// Copies all databases into a folder under the same names, which makes it a fleet with the same keys.
   ///
   /// ```swift
-  /// let report = try await fleet.backupAll(to: "/backup/tenants")
+  /// let report = try await fleet.backup(to: "/backup/tenants")
   /// let copies = try DatabaseFleet(in: "/backup/tenants")
   /// try fleet.inDatabase("acme") { try $0.restore(from: copies.path(of: "acme")) }
   /// ```
@@ -33,10 +33,10 @@ extension DatabaseFleet {
   /// Throws ``FleetError/failures(_:)`` with each database that failed, `ResultCode.cannotOpen` if the
   /// folder can't be used, `ResultCode.misuse` if it is the fleet's own, and what ``keys()`` throws.
   @discardableResult
-  public func backupAll(
+  public func backup(
     to folder: String, concurrency: Int = 4, check: CopyCheck = .quick,
-    progress: (@Sendable (FleetProgress) throws -> Void)? = nil
-  ) throws -> FleetReport {
+    progress: (@Sendable (DatabaseFleet.Report) throws -> Void)? = nil
+  ) throws -> DatabaseFleet.Report {
     let copies = try tenants.withDescriptors { try FleetCopies(of: self, in: folder) }
     defer { copies.close() }
     return try copying(into: copies, check, progress).run(concurrency)
@@ -45,10 +45,10 @@ extension DatabaseFleet {
   /// Async variant. If its task is cancelled, it throws `CancellationError` once the databases in progress
   /// are done.
   @discardableResult
-  public func backupAll(
+  public func backup(
     to folder: String, concurrency: Int = 4, check: CopyCheck = .quick,
-    progress: (@Sendable (FleetProgress) throws -> Void)? = nil
-  ) async throws -> FleetReport {
+    progress: (@Sendable (DatabaseFleet.Report) throws -> Void)? = nil
+  ) async throws -> DatabaseFleet.Report {
     let copies = try tenants.withDescriptors { try FleetCopies(of: self, in: folder) }
     defer { copies.close() }
     return try await copying(into: copies, check, progress).run(concurrency)
@@ -56,7 +56,7 @@ extension DatabaseFleet {
 
   private func copying(
     into copies: FleetCopies, _ check: CopyCheck,
-    _ progress: (@Sendable (FleetProgress) throws -> Void)?
+    _ progress: (@Sendable (DatabaseFleet.Report) throws -> Void)?
   ) throws -> FleetRun {
     let tenants = tenants
     return FleetRun(try keys(), progress: progress) { key in
@@ -78,7 +78,7 @@ private final class FleetCopies: Sendable {
   init(of fleet: DatabaseFleet, in folder: String) throws {
     try fleet.tenants.checkOpen()
     files = fleet.files
-    var configuration = FleetConfiguration()
+    var configuration = DatabaseFleet.Configuration()
     configuration.fileExtension = fleet.configuration.fileExtension
     self.folder = try TenantFiles(folder, configuration).folder
     let identity = FileLocation.Identity(ofFileAt: self.folder)

@@ -7,10 +7,10 @@ extension DatabaseFleet {
   /// runs.
   ///
   /// ```swift
-  /// try await fleet.migrateAll(concurrency: 8) { print("\($0.done) of \($0.total)") }
+  /// try await fleet.migrate(concurrency: 8) { print("\($0.done) of \($0.total)") }
   /// ```
   ///
-  /// Each database is opened in turn, takes a place of ``FleetConfiguration/maximumOpen`` as for a scope,
+  /// Each database is opened in turn, takes a place of ``DatabaseFleet/Configuration/maximumOpen`` as for a scope,
   /// and is closed afterwards. One that fails stays as it was (``Larder/MigrationError``) and doesn't keep others
   /// from being migrated. Each database's history records what was done: called again after an error or a
   /// kill, this only looks at the migrated ones, and continues with the rest; no migration runs twice. One that
@@ -18,25 +18,25 @@ extension DatabaseFleet {
   ///
   /// - Parameters:
   ///   - concurrency: how many to migrate at a time: 1 to 64, and at most half of
-  ///     ``FleetConfiguration/maximumOpen``, so that there is room for others.
+  ///     ``DatabaseFleet/Configuration/maximumOpen``, so that there is room for others.
   ///   - progress: called after each database, one call at a time. An error that it throws ends the run
   ///     once the databases in progress are done, and is rethrown. It must not wait for the fleet.
   ///
   /// Throws ``FleetError/failures(_:)`` with each database that failed, `ResultCode.misuse` if there is no
-  /// ``FleetConfiguration/migrator``, and what ``keys()`` throws.
+  /// ``DatabaseFleet/Configuration/migrator``, and what ``keys()`` throws.
   @discardableResult
-  public func migrateAll(
-    concurrency: Int = 4, progress: (@Sendable (FleetProgress) throws -> Void)? = nil
-  ) throws -> FleetReport {
+  public func migrate(
+    concurrency: Int = 4, progress: (@Sendable (DatabaseFleet.Report) throws -> Void)? = nil
+  ) throws -> DatabaseFleet.Report {
     try migration(progress).run(bounded(concurrency))
   }
 
   /// Async variant. If its task is cancelled, it throws `CancellationError` once the databases in progress
   /// are done.
   @discardableResult
-  public func migrateAll(
-    concurrency: Int = 4, progress: (@Sendable (FleetProgress) throws -> Void)? = nil
-  ) async throws -> FleetReport {
+  public func migrate(
+    concurrency: Int = 4, progress: (@Sendable (DatabaseFleet.Report) throws -> Void)? = nil
+  ) async throws -> DatabaseFleet.Report {
     try await migration(progress).run(bounded(concurrency))
   }
 
@@ -45,7 +45,7 @@ extension DatabaseFleet {
   }
 
   private func migration(
-    _ progress: (@Sendable (FleetProgress) throws -> Void)?
+    _ progress: (@Sendable (DatabaseFleet.Report) throws -> Void)?
   ) throws -> FleetRun {
     guard let migrator = configuration.migrator else {
       throw DatabaseError(.misuse, "the fleet has no migrator to migrate its databases with")

@@ -1,18 +1,6 @@
 import Dispatch
 import Larder
 
-/// The progress of migrating or copying all databases of a fleet.
-public struct FleetProgress: Sendable {
-  /// The key of the database that was done last.
-  public let key: String
-  /// How many are done, successfully or not.
-  public let done: Int
-  /// How many databases there are.
-  public let total: Int
-  /// How many have failed.
-  public let failed: Int
-}
-
 /// An operation on many databases, several at a time, on threads of its own. Failures don't keep other
 /// databases from being done.
 final class FleetRun: Sendable {
@@ -28,15 +16,15 @@ final class FleetRun: Sendable {
 
   private let state: Lock<State>
   /// The lock is held while progress is reported, so that the numbers only rise.
-  private let report: Lock<FleetReport>
-  private let progress: (@Sendable (FleetProgress) throws -> Void)?
+  private let report: Lock<DatabaseFleet.Report>
+  private let progress: (@Sendable (DatabaseFleet.Report) throws -> Void)?
   private let work: @Sendable (String) throws -> Outcome
 
   init(
-    _ keys: [String], progress: (@Sendable (FleetProgress) throws -> Void)?,
+    _ keys: [String], progress: (@Sendable (DatabaseFleet.Report) throws -> Void)?,
     _ work: @escaping @Sendable (String) throws -> Outcome
   ) {
-    var report = FleetReport()
+    var report = DatabaseFleet.Report()
     report.total = keys.count
     state = Lock(State(keys: keys[...]))
     self.report = Lock(report)
@@ -61,12 +49,10 @@ final class FleetRun: Sendable {
         switch outcome {
         case .success(.changed): report.changed += 1
         case .success(.unchanged): report.unchanged += 1
-        case .failure(let error): report.failures.append(.init(key: key, error: error))
+        case .failure(let error): report.failures.append((key, error))
         }
         do {
-          try progress?(
-            FleetProgress(
-              key: key, done: report.done, total: report.total, failed: report.failures.count))
+          try progress?(report)
         } catch {
           end(error)
         }
@@ -78,20 +64,20 @@ final class FleetRun: Sendable {
     state.withLock { state in if state.end == nil { state.end = error } }
   }
 
-  private func outcome() throws -> FleetReport {
+  private func outcome() throws -> DatabaseFleet.Report {
     if let end = state.withLock({ $0.end }) { throw end }
     let report = report.withLock { $0 }
     guard report.failures.isEmpty else { throw FleetError.failures(report) }
     return report
   }
 
-  func run(_ concurrency: Int) throws -> FleetReport {
+  func run(_ concurrency: Int) throws -> DatabaseFleet.Report {
     start(concurrency).wait()
     return try outcome()
   }
 
   /// Async variant. If the task is cancelled, the databases in progress are finished.
-  func run(_ concurrency: Int) async throws -> FleetReport {
+  func run(_ concurrency: Int) async throws -> DatabaseFleet.Report {
     try await withTaskCancellationHandler {
       await withUnsafeContinuation { continuation in
         start(concurrency).notify(queue: .global()) { continuation.resume() }

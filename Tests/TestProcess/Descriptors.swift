@@ -10,7 +10,7 @@ enum Descriptors {
     guard setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else {
       return Parent.tell("no limit can be set")
     }
-    var configuration = FleetConfiguration(
+    var configuration = DatabaseFleet.Configuration(
       migrator: Migrator([Migration("create note", sql: "CREATE TABLE note (text TEXT)")]))
     configuration.maximumOpen = 1000
     let fleet = try DatabaseFleet(in: folder + "/tenants", configuration: configuration)
@@ -31,7 +31,7 @@ enum Descriptors {
       rows += try fleet.read(key) { try $0.value("SELECT count(*) FROM note", as: Int.self) } ?? 0
     }
     // As many databases are open as there are descriptors for; each copy takes some more.
-    let copies = try fleet.backupAll(to: folder + "/copies").changed
+    let copies = try fleet.backup(to: folder + "/copies").changed
     try fleet.close()
     Parent.tell("\(failures.withLock { $0 }) failed, \(rows) rows, \(copies) copies")
   }

@@ -18,7 +18,7 @@ extension Migrator {
   /// held until then. Migrations that can't run in a transaction are listed, but not run.
   ///
   /// Throws if the database is refused or can't be copied. A failing migration is reported, not thrown.
-  public func dryRun(_ access: some DatabaseAccess) throws -> MigrationReport {
+  public func dryRun(_ access: some DatabaseAccess) throws -> Migrator.Report {
     let recorder = MigrationRecorder()
     // The migrations run after the scope has ended, so that others don't wait for them.
     let copy = try access.read { db in
@@ -30,14 +30,14 @@ extension Migrator {
 
   /// Applies the pending migrations to a copy of one connection's database, and reports what they did. Throws
   /// what `dryRun` of a queue or pool does.
-  public func dryRun(_ db: Database) throws -> MigrationReport {
+  public func dryRun(_ db: Database) throws -> Migrator.Report {
     let recorder = MigrationRecorder()
     if db.engine != nil { return try rehearsal(db, recorder) }
     return try dryRun(on: db.temporaryCopy { recorder.add($0) }, recorder)
   }
 
   /// Runs the pending migrations in a transaction that is rolled back.
-  private func rehearsal(_ db: Database, _ recorder: MigrationRecorder) throws -> MigrationReport {
+  private func rehearsal(_ db: Database, _ recorder: MigrationRecorder) throws -> Migrator.Report {
     var failure: (any Error)?
     try db.inTransaction { db in
       try db.engine?.waitForMigration(inTransaction: true)
@@ -60,12 +60,12 @@ extension Migrator {
       }
       db.setRollbackOnly()
     }
-    return MigrationReport(migrations: recorder.finished, error: failure)
+    return Migrator.Report(migrations: recorder.finished, error: failure)
   }
 
   private func dryRun(
     on copy: DatabaseCopy, _ recorder: MigrationRecorder
-  ) throws -> MigrationReport {
+  ) throws -> Migrator.Report {
     let db = copy.db
     _ = try pending(db)
     let observed = migrations.map { migration in
@@ -79,53 +79,55 @@ extension Migrator {
     } catch {
       failure = error
     }
-    return MigrationReport(
+    return Migrator.Report(
       migrations: recorder.finished, error: failure, integrityProblems: try db.integrityProblems(),
       foreignKeyViolations: try ForeignKeyCheck().newViolations(in: db))
   }
 }
 
-/// The results of migrations that were run on a copy of a database; see `Migrator.dryRun`.
-public struct MigrationReport: Sendable {
-  /// The results of one migration.
-  public struct Migration: Sendable {
-    /// The migration's name.
-    public let name: String
-    /// The statements that it ran, in the order of their first runs. Repeated statements are counted.
-    public internal(set) var statements: [Statement] = []
-    /// The number of rows that it inserted, changed or deleted, including changes by triggers.
-    public internal(set) var changes = 0
-    /// The time that it took, including the check of foreign keys.
-    public internal(set) var duration: Duration = .zero
-  }
+extension Migrator {
+  /// The results of migrations that were run on a copy of a database; see `Migrator.dryRun`.
+  public struct Report: Sendable {
+    /// The results of one migration.
+    public struct Migration: Sendable {
+      /// The migration's name.
+      public let name: String
+      /// The statements that it ran, in the order of their first runs. Repeated statements are counted.
+      public internal(set) var statements: [Statement] = []
+      /// The number of rows that it inserted, changed or deleted, including changes by triggers.
+      public internal(set) var changes = 0
+      /// The time that it took, including the check of foreign keys.
+      public internal(set) var duration: Duration = .zero
+    }
 
-  /// A statement, and how often it ran.
-  public struct Statement: Sendable {
-    /// The statement's text, with placeholders for arguments unless
-    /// ``LarderSQLite/Configuration/showsArguments`` is on.
-    public let sql: String
-    /// The number of runs.
-    public internal(set) var count: Int
-    /// The time spent in SQLite, over all runs.
-    public internal(set) var duration: Duration
-  }
+    /// A statement, and how often it ran.
+    public struct Statement: Sendable {
+      /// The statement's text, with placeholders for arguments unless
+      /// ``LarderSQLite/Configuration/showsArguments`` is on.
+      public let sql: String
+      /// The number of runs.
+      public internal(set) var count: Int
+      /// The time spent in SQLite, over all runs.
+      public internal(set) var duration: Duration
+    }
 
-  /// The migrations that ran, in order. If there is an error, the last one failed.
-  public let migrations: [Migration]
-  /// The reason why the last one failed, usually a ``MigrationError``; nil if none failed.
-  public let error: (any Error)?
-  /// The problems of the file afterwards, in SQLite's words; empty if there are none.
-  public internal(set) var integrityProblems: [String] = []
-  /// The rows that afterwards refer to missing rows, up to a hundred.
-  public internal(set) var foreignKeyViolations: [ForeignKeyViolation] = []
+    /// The migrations that ran, in order. If there is an error, the last one failed.
+    public let migrations: [Migration]
+    /// The reason why the last one failed, usually a ``MigrationError``; nil if none failed.
+    public let error: (any Error)?
+    /// The problems of the file afterwards, in SQLite's words; empty if there are none.
+    public internal(set) var integrityProblems: [String] = []
+    /// The rows that afterwards refer to missing rows, up to a hundred.
+    public internal(set) var foreignKeyViolations: [ForeignKeyViolation] = []
 
-  /// Whether all migrations ran and the database has no problems afterwards.
-  public var isSuccess: Bool {
-    error == nil && integrityProblems.isEmpty && foreignKeyViolations.isEmpty
+    /// Whether all migrations ran and the database has no problems afterwards.
+    public var isSuccess: Bool {
+      error == nil && integrityProblems.isEmpty && foreignKeyViolations.isEmpty
+    }
   }
 }
 
-extension MigrationReport: CustomStringConvertible {
+extension Migrator.Report: CustomStringConvertible {
   /// Some lines for each migration, then the problems.
   public var description: String {
     var lines = migrations.flatMap { migration in
@@ -153,20 +155,20 @@ private final class MigrationRecorder: Sendable {
   private let state = Lock(State())
 
   private struct State {
-    var finished: [MigrationReport.Migration] = []
+    var finished: [Migrator.Report.Migration] = []
     /// Whether a migration is running; statements around migrations aren't recorded.
     var isRunning = false
     /// The index of each statement in the migration's list.
     var places: [String: Int] = [:]
   }
 
-  var finished: [MigrationReport.Migration] { state.withLock { $0.finished } }
+  var finished: [Migrator.Report.Migration] { state.withLock { $0.finished } }
 
   /// Records a migration while a closure runs it.
   func record(_ migration: Migration, _ db: Database, _ body: () throws -> Void) rethrows {
     let (start, changes) = (ContinuousClock.now, db.totalChanges)
     state.withLock { state in
-      state.finished.append(MigrationReport.Migration(name: migration.name))
+      state.finished.append(Migrator.Report.Migration(name: migration.name))
       state.isRunning = true
       state.places = [:]
     }
@@ -187,7 +189,7 @@ private final class MigrationRecorder: Sendable {
       let place = state.places[sql] ?? state.finished[last].statements.count
       if state.places.updateValue(place, forKey: sql) == nil {
         state.finished[last].statements.append(
-          MigrationReport.Statement(sql: sql, count: 0, duration: .zero))
+          Migrator.Report.Statement(sql: sql, count: 0, duration: .zero))
       }
       state.finished[last].statements[place].count += 1
       state.finished[last].statements[place].duration += event.duration

@@ -50,14 +50,14 @@ struct FleetBackupTests {
   }
 
   @Test(
-    "backupAll copies each database to a file of its own, whether it is open or not",
+    "`backup` copies each database to a file of its own, whether it is open or not",
     arguments: [true, false]
   )
   func all(isOpen: Bool) throws {
     if !isOpen { try fleet.close() }
     let fleet = isOpen ? fleet : try Tenants.fleet(in: folder)
-    let progress = Recorder<FleetProgress>()
-    let report = try fleet.backupAll(to: copies) { progress.add($0) }
+    let progress = Recorder<DatabaseFleet.Report>()
+    let report = try fleet.backup(to: copies) { progress.add($0) }
     #expect(report.changed == 3)
     #expect(progress.elements.map(\.done) == [1, 2, 3])
     #expect(try files == ["%4eorway.db", ".larder-fleet", "denmark.db", "sweden.db"])
@@ -70,7 +70,7 @@ struct FleetBackupTests {
   func besideWriter() async throws {
     let user = try await TenantUser(fleet, "sweden").enter()
     try await fleet.inTransaction("denmark") { try Tenants.insert("Aarhus", $0) }
-    try await fleet.backupAll(to: copies, check: .full)
+    try await fleet.backup(to: copies, check: .full)
     #expect(try copied("denmark") == ["in denmark", "Aarhus"])
     #expect(try copied("sweden") == ["in sweden"])
     try await user.end()
@@ -78,7 +78,7 @@ struct FleetBackupTests {
 
   @Test("A tenant's database can be restored from its copy")
   func restored() throws {
-    try fleet.backupAll(to: copies)
+    try fleet.backup(to: copies)
     try fleet.inTransaction("sweden") { try $0.executeUpdate("DELETE FROM city") }
     let path = try DatabaseFleet(in: copies).path(of: "sweden")
     try fleet.inDatabase("sweden") { try $0.restore(from: path) }
@@ -91,29 +91,29 @@ struct FleetBackupTests {
   func unchanged() async throws {
     try await waitUntilSettled()
     let fleet = try Tenants.fleet(in: folder)
-    #expect(try await fleet.backupAll(to: copies).changed == 3)
-    #expect(try await fleet.backupAll(to: copies).unchanged == 3)
+    #expect(try await fleet.backup(to: copies).changed == 3)
+    #expect(try await fleet.backup(to: copies).unchanged == 3)
     try await fleet.inTransaction("sweden") { try Tenants.insert("Malmö", $0) }
-    let report = try await fleet.backupAll(to: copies)
+    let report = try await fleet.backup(to: copies)
     #expect((report.changed, report.unchanged) == (1, 2))
     #expect(try copied("sweden") == ["in sweden", "Malmö"])
     // A copy that was overwritten is made again.
     try await fleet.close()
     let copy = try DatabaseFleet(in: copies).path(of: "denmark")
     try Data("rubbish".utf8).write(to: URL(fileURLWithPath: copy))
-    #expect(try await Tenants.fleet(in: folder).backupAll(to: copies).changed >= 1)
+    #expect(try await Tenants.fleet(in: folder).backup(to: copies).changed >= 1)
     #expect(try copied("denmark") == ["in denmark"])
   }
 
   @Test("A database that can't be copied is reported, and keeps its previous copy")
   func failures() throws {
-    try fleet.backupAll(to: copies)
+    try fleet.backup(to: copies)
     try fleet.close()
     try Data("rubbish, and no database".utf8).write(
       to: URL(fileURLWithPath: fleet.path(of: "sweden")))
     guard
       case .failures(let report)? = failure(
-        FleetError.self, { try Tenants.fleet(in: folder).backupAll(to: copies) })
+        FleetError.self, { try Tenants.fleet(in: folder).backup(to: copies) })
     else {
       Issue.record("nothing is told")
       return
@@ -132,7 +132,7 @@ struct FleetBackupTests {
         INSERT INTO city (name, population) SELECT 'city ' || i, i FROM n
         """)
     }
-    try fleet.backupAll(to: copies)
+    try fleet.backup(to: copies)
     try fleet.close()
     let path = try fleet.path(of: "sweden")
     let file = try #require(FileHandle(forUpdatingAtPath: path))
@@ -141,7 +141,7 @@ struct FleetBackupTests {
     try file.close()
     guard
       case .failures(let report)? = failure(
-        FleetError.self, { try Tenants.fleet(in: folder).backupAll(to: copies) })
+        FleetError.self, { try Tenants.fleet(in: folder).backup(to: copies) })
     else {
       Issue.record("nothing is told")
       return
@@ -152,11 +152,11 @@ struct FleetBackupTests {
 
   @Test("A fleet's backup removes drafts that a killed process has left behind")
   func leftovers() throws {
-    try fleet.backupAll(to: copies)
+    try fleet.backup(to: copies)
     for name in [".larder-1f.lock", ".larder-1f-1", ".larder-1f-1-journal", ".larder-2e-1"] {
       try Data().write(to: URL(fileURLWithPath: copies + "/" + name))
     }
-    try fleet.backupAll(to: copies)
+    try fleet.backup(to: copies)
     // `.larder-2e-1` has no lock file, so nobody can know whether its owner is gone.
     #expect(
       try files == [
@@ -166,10 +166,10 @@ struct FleetBackupTests {
 
   @Test("A fleet's backup into its own folder, or into one that can't be created, throws")
   func wrongFolder() throws {
-    let own = failure(DatabaseError.self) { try fleet.backupAll(to: fleet.folder + "/.") }
+    let own = failure(DatabaseError.self) { try fleet.backup(to: fleet.folder + "/.") }
     #expect(own?.code == .misuse)
     try Data().write(to: URL(fileURLWithPath: folder.file("file")))
-    let file = failure(DatabaseError.self) { try fleet.backupAll(to: folder.file("file")) }
+    let file = failure(DatabaseError.self) { try fleet.backup(to: folder.file("file")) }
     #expect(file?.code == .cannotOpen)
   }
 
@@ -177,7 +177,7 @@ struct FleetBackupTests {
   func removedMeanwhile() async throws {
     let (fleet, copies) = (fleet, copies)
     for _ in 0..<20 {
-      async let backup = fleet.backupAll(to: copies)
+      async let backup = fleet.backup(to: copies)
       try await fleet.remove("sweden")
       let report = try await backup
       #expect(report.failures.isEmpty)

@@ -69,7 +69,7 @@ struct FleetFileTests {
     try await fleet.inTransaction("acme") { try Tenants.insert("Bergen", $0) }
     #expect(try await fleet.read("acme") { try $0.tableExists("note") })
     try await fleet.inDatabase("acme") { try $0.restore(from: copy) }
-    let report = try await fleet.migrateAll()
+    let report = try await fleet.migrate()
     #expect(report.changed == 1 && report.failures.isEmpty)
     #expect(try Database(path: fleet.path(of: "acme")).tableExists("city"))
     try await fleet.close()

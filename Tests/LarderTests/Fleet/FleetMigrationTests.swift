@@ -37,19 +37,18 @@ struct FleetMigrationTests {
   }
 
   @Test(
-    "migrateAll migrates all databases, reports progress, and finds nothing to do the second time"
+    "`migrate` migrates all databases, reports progress, and finds nothing to do the second time"
   )
   func all() throws {
     try make()
     let fleet = try fleet(migrations: 3)
-    let progress = Recorder<FleetProgress>()
-    let report = try fleet.migrateAll { progress.add($0) }
+    let progress = Recorder<DatabaseFleet.Report>()
+    let report = try fleet.migrate { progress.add($0) }
     #expect(report.total == 12)
     #expect(report.changed == 12)
     #expect(progress.elements.map(\.done) == Array(1...12))
-    #expect(progress.elements.allSatisfy { $0.total == 12 && $0.failed == 0 })
-    #expect(Set(progress.elements.map(\.key)) == Set(Self.keys))
-    let again = try fleet.migrateAll(concurrency: 100)
+    #expect(progress.elements.allSatisfy { $0.total == 12 && $0.failures.isEmpty })
+    let again = try fleet.migrate(concurrency: 100)
     #expect(again.changed == 0)
     #expect(again.unchanged == 12)
     // The databases don't stay in use.
@@ -58,13 +57,13 @@ struct FleetMigrationTests {
     #expect(try applied() == Array(repeating: 3, count: 12))
   }
 
-  @Test("A cancelled migrateAll throws, and the next call migrates the remaining databases")
+  @Test("A cancelled migration throws, and the next call migrates the remaining databases")
   func tasks() async throws {
     try make()
     let fleet = try fleet(migrations: 2)
     let hasBegun = Lock(false)
     let task = Task {
-      try await fleet.migrateAll(concurrency: 1) { _ in
+      try await fleet.migrate(concurrency: 1) { _ in
         hasBegun.withLock { $0 = true }
         while !Task.isCancelled, hasBegun.withLock({ $0 }) { sched_yield() }
       }
@@ -73,14 +72,14 @@ struct FleetMigrationTests {
     task.cancel()
     hasBegun.withLock { $0 = false }
     await #expect(throws: CancellationError.self) { try await task.value }
-    let report = try await fleet.migrateAll()
+    let report = try await fleet.migrate()
     #expect(report.unchanged >= 1)
     #expect(report.changed + report.unchanged == 12)
     try await fleet.close()
     #expect(try applied() == Array(repeating: 2, count: 12))
   }
 
-  @Test("migrateAll reports each database that fails with its error, and migrates the others")
+  @Test("`migrate` reports each database that fails with its error, and migrates the others")
   func failures() throws {
     try make()
     let fleet = try fleet(migrations: 2)
@@ -94,7 +93,7 @@ struct FleetMigrationTests {
     guard
       case .failures(let report)? = failure(
         FleetError.self,
-        { try fleet.migrateAll { progress in failed.withLock { $0 = progress.failed } } })
+        { try fleet.migrate { progress in failed.withLock { $0 = progress.failures.count } } })
     else {
       Issue.record("nothing is told")
       return
@@ -115,23 +114,23 @@ struct FleetMigrationTests {
     #expect("\(FleetError.failures(report))".hasPrefix("2 of 12 databases failed: “tenant "))
   }
 
-  @Test("An error thrown by the progress closure stops migrateAll")
+  @Test("An error thrown by the progress closure stops a migration")
   func progressThrows() throws {
     struct Enough: Error {}
     try make()
     let fleet = try fleet(migrations: 2)
     #expect(throws: Enough.self) {
-      try fleet.migrateAll(concurrency: 1) { if $0.done == 5 { throw Enough() } }
+      try fleet.migrate(concurrency: 1) { if $0.done == 5 { throw Enough() } }
     }
-    #expect(try fleet.migrateAll().unchanged == 5)
+    #expect(try fleet.migrate().unchanged == 5)
   }
 
-  @Test("migrateAll migrates all databases while another thread uses one of them")
+  @Test("`migrate` migrates all databases while another thread uses one of them")
   func besideOthers() async throws {
     try make()
     let fleet = try fleet(migrations: 3, maximumOpen: 2)
     let user = try await TenantUser(fleet, "tenant 5").enter()
-    let report = try await fleet.migrateAll()
+    let report = try await fleet.migrate()
     // The database in use counts as changed: it was migrated when it was opened.
     #expect(report.changed == 12)
     try await user.end()
@@ -139,7 +138,7 @@ struct FleetMigrationTests {
     #expect(try applied() == Array(repeating: 3, count: 12))
   }
 
-  @Test("migrateAll migrates an open database that another connection restored from an old copy")
+  @Test("`migrate` migrates an open database that another connection restored from an old copy")
   func restoredElsewhere() throws {
     try make()
     let copy = folder.file("old.db")
@@ -150,28 +149,28 @@ struct FleetMigrationTests {
       try db.restore(from: copy)
       try db.close()
     }
-    try fleet.migrateAll()
+    try fleet.migrate()
     try fleet.withDatabase(Self.keys[5]) { _ in
       try restore()
-      #expect(try fleet.migrateAll().changed == 1)
+      #expect(try fleet.migrate().changed == 1)
       #expect(try applied() == Array(repeating: 3, count: 12))
     }
     try fleet.read(Self.keys[5]) { _ in }
     try restore()
-    #expect(try fleet.migrateAll().changed == 1)
-    #expect(try fleet.migrateAll().changed == 0)
+    #expect(try fleet.migrate().changed == 1)
+    #expect(try fleet.migrate().changed == 0)
     #expect(try applied() == Array(repeating: 3, count: 12))
     try fleet.close()
   }
 
-  @Test("migrateAll without a migrator throws misuse")
+  @Test("`migrate` without a migrator throws misuse")
   func noMigrator() throws {
     let fleet = try Tenants.fleet(in: folder) { $0.migrator = nil }
-    #expect(failure(DatabaseError.self) { try fleet.migrateAll() }?.code == .misuse)
+    #expect(failure(DatabaseError.self) { try fleet.migrate() }?.code == .misuse)
   }
 
   @Test(
-    "Killing a process in migrateAll leaves no half-applied migration, and the next one finishes"
+    "Killing a process in a migration of all leaves no half-applied migration, and the next one finishes"
   )
   func killed() throws {
     try make()

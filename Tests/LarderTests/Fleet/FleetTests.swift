@@ -164,7 +164,7 @@ struct FleetTests {
     try fleet.close()
     try fleet.close()
     #expect(failure(DatabaseError.self) { try fleet.read("norway") { _ in } }?.code == .misuse)
-    #expect(failure(DatabaseError.self) { try fleet.migrateAll() }?.code == .misuse)
+    #expect(failure(DatabaseError.self) { try fleet.migrate() }?.code == .misuse)
     #expect(failure(DatabaseError.self) { try fleet.remove("norway") }?.code == .misuse)
     #expect(
       try FileManager.default.contentsOfDirectory(atPath: fleet.folder) == ["norway.db"])

@@ -56,7 +56,7 @@ enum FleetProcess {
     guard role == "migrate" else { return }
     do {
       let fleet = try FleetProof.fleet(folder, version: 2)
-      let report = try fleet.migrateAll(concurrency: concurrency) {
+      let report = try fleet.migrate(concurrency: concurrency) {
         Parent.tell("\($0.done) of \($0.total)")
       }
       Parent.tell("complete: \(report.changed) migrated, \(report.unchanged) up to date")
@@ -137,7 +137,7 @@ private struct FleetTrial {
     result.details.append("kills: \(kills), in \(milliseconds(ContinuousClock.now - start)) in all")
     let fleet = try FleetProof.fleet(folder, version: 2)
     let again = try ContinuousClock().measure {
-      let report = try fleet.migrateAll()
+      let report = try fleet.migrate()
       try WrongAnswer.check(report.unchanged, count, "the databases that are up to date")
     }
     result.details.append("looking at all: \(milliseconds(again))")
