@@ -17,11 +17,12 @@ struct TableScan {
 
   /// Reads the values of a plan. Pointer safety: SQLite has made the values for the current call.
   init(
-    _ plan: TablePlan, _ values: UnsafeBufferPointer<OpaquePointer?>, _ columns: [VirtualColumn],
+    _ plan: TablePlan, _ values: UnsafeBufferPointer<OpaquePointer?>,
+    _ columns: [VirtualTable.Column],
     _ format: StorageFormat
   ) throws {
     request.order = plan.order.map {
-      .init(column: columns[$0.column].name, isDescending: $0.isDescending)
+      (column: columns[$0.column].name, isDescending: $0.isDescending)
     }
     var (limit, offset): (Int64?, Int64) = (nil, 0)
     for case (let use, let value?) in zip(plan.uses, values) {
@@ -32,7 +33,7 @@ struct TableScan {
       case .equal:
         let column = columns[use.column]
         take(RequestedValue(equalTo: value, column, isLiteral: use.isLiteral, format)) {
-          request, value, _ in request.equals[column.name] = value
+          request, value, _ in request.value[column.name] = value
         }
       case .bound(let isLower, let isIncluded):
         let column = columns[use.column]
@@ -41,13 +42,13 @@ struct TableScan {
           format)
         take(found) {
           let end = isLower ? \VirtualTableRequest.Range.lower : \.upper
-          $0.ranges[column.name, default: .init()][keyPath: end] = .init(value: $1, isIncluded: $2)
+          $0.range[column.name, default: .init()][keyPath: end] = .init(value: $1, isIncluded: $2)
         }
       }
     }
     if let limit, limit >= 0 {
       let (sum, overflow) = limit.addingReportingOverflow(offset)
-      request.expectedCount = overflow ? nil : Int(sum)
+      request.limit = overflow ? nil : Int(sum)
     }
   }
 
@@ -62,7 +63,7 @@ struct TableScan {
   }
 
   private mutating func take(
-    _ given: OpaquePointer, listedBy use: TablePlan.Use, _ column: VirtualColumn,
+    _ given: OpaquePointer, listedBy use: TablePlan.Use, _ column: VirtualTable.Column,
     _ format: StorageFormat
   ) throws {
     var values: [DatabaseValue] = []
@@ -86,7 +87,7 @@ struct TableScan {
 
   /// The next request and, if it is for one value of a list, that value; nil if there is none.
   mutating func next(
-    _ columns: [VirtualColumn]
+    _ columns: [VirtualTable.Column]
   ) -> (request: VirtualTableRequest, wanted: WantedValue?)? {
     guard !isEmpty else { return nil }
     guard let column = list?.column, let collation = list?.collation else {
@@ -95,7 +96,7 @@ struct TableScan {
     }
     guard let value = list?.values.popLast() else { return nil }
     var request = request
-    if request.equals[columns[column].name] == nil { request.equals[columns[column].name] = value }
+    if request.value[columns[column].name] == nil { request.value[columns[column].name] = value }
     return (request, WantedValue(column: column, value: value, collation: collation))
   }
 }

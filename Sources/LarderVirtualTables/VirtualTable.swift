@@ -6,9 +6,9 @@ import Larder
 ///
 /// ```swift
 /// VirtualTable(
-///   VirtualColumn("id", .integer, by: [.value, .range, .order]), "name", primaryKey: "id"
+///   .init("id", .integer, by: [.value, .range, .order]), "name", primaryKey: "id"
 /// ) { request in
-///   try service.cities(id: request.equals["id"], from: request.ranges["id"]?.lower)
+///   try service.cities(id: request.value["id"], from: request.range["id"]?.lower)
 ///     .map { [.integer($0.id), .text($0.name)] }
 /// }
 /// ```
@@ -16,7 +16,7 @@ import Larder
 /// Created by a module: see `Database.createModule` and
 /// [The Virtual Table Mechanism](https://www.sqlite.org/vtab.html).
 public struct VirtualTable: Sendable {
-  let columns: [VirtualColumn]
+  let columns: [VirtualTable.Column]
   let keys: [String]
   let primaryKey: String?
   let changes: VirtualTableChanges?
@@ -37,8 +37,8 @@ public struct VirtualTable: Sendable {
     columns: [String], keys: [String] = [],
     rows: @escaping @Sendable (_ equals: [String: DatabaseValue]) throws -> Rows
   ) where Rows.Element == [DatabaseValue], Rows.Iterator: SendableMetatype {
-    let columns = columns.map { VirtualColumn($0, by: keys.contains($0) ? .value : []) }
-    self.init(columns, keys, nil, nil) { try rows($0.equals) }
+    let columns = columns.map { VirtualTable.Column($0, by: keys.contains($0) ? .value : []) }
+    self.init(columns, keys, nil, nil) { try rows($0.value) }
   }
 
   /// A table of columns with types and the ways in which rows can be asked for.
@@ -51,14 +51,15 @@ public struct VirtualTable: Sendable {
   ///   the columns as their `by` allows. It is called as in the other initializer. Within one statement it
   ///   has to find the same rows each time.
   public init<Rows: Sequence & SendableMetatype>(
-    _ columns: VirtualColumn..., primaryKey: String? = nil, changes: VirtualTableChanges? = nil,
+    _ columns: VirtualTable.Column..., primaryKey: String? = nil,
+    changes: VirtualTableChanges? = nil,
     rows: @escaping @Sendable (VirtualTableRequest) throws -> Rows
   ) where Rows.Element == [DatabaseValue], Rows.Iterator: SendableMetatype {
     self.init(columns, [], primaryKey, changes, rows)
   }
 
   private init<Rows: Sequence & SendableMetatype>(
-    _ columns: [VirtualColumn], _ keys: [String], _ primaryKey: String?,
+    _ columns: [VirtualTable.Column], _ keys: [String], _ primaryKey: String?,
     _ changes: VirtualTableChanges?,
     _ rows: @escaping @Sendable (VirtualTableRequest) throws -> Rows
   ) where Rows.Element == [DatabaseValue], Rows.Iterator: SendableMetatype {

@@ -23,7 +23,7 @@ enum PublicCalls {
     "ReplicaStatistics",
     "BoundTable", "ColumnDefinition", "ColumnOption", "ColumnOrigin", "ColumnSchema",
     "ColumnType", "CommonFields", "CommonRow", "CommonTable", "Compound", "Configuration",
-    "ConflictPolicy", "QueryStatement", "TableFunction", "VirtualColumn", "VirtualTable",
+    "ConflictPolicy", "QueryStatement", "TableFunction", "VirtualTable",
     "VirtualTableChanges", "VirtualTableRequest",
     "ConstraintViolation", "ConversionError", "EncryptionKey", "DatabaseError", "DatabaseValue",
     "DatabaseValueConvertible", "DateFormat", "EffectiveSettings", "Extension", "FeedOverflow",
