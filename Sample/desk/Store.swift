@@ -34,7 +34,7 @@ struct Store: Sendable {
       configuration.retryLimit = .seconds(10)
       configuration.scopeTimeout = .seconds(10)
       configuration.statementDeadline = .seconds(30)
-      configuration.expectedApplicationID = 0x4465_736b
+      configuration.applicationID = 0x4465_736b
       configuration.slowStatementThreshold = Watch.slow
       configuration.log = watch.error
       configuration.trace = watch.statement

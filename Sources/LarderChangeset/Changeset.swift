@@ -21,7 +21,7 @@ public struct Changeset: Hashable, Sendable {
   /// update doesn't change.
   public struct Row: Hashable, Sendable {
     /// Whether the row is inserted, updated or deleted.
-    public let operation: RowChange.Operation
+    public let kind: RowChange.Kind
     /// The table's name.
     public let table: String
     /// The indexes of the primary key's columns.
@@ -101,9 +101,9 @@ public struct Changeset: Hashable, Sendable {
   /// ``forEach(_:)``.
   ///
   /// ```swift
-  /// let cities = try changeset.filtered { $0.table == "city" }
+  /// let cities = try changeset.filter { $0.table == "city" }
   /// ```
-  public func filtered(_ isIncluded: (Row) throws -> Bool) throws -> Changeset {
+  public func filter(_ isIncluded: (Row) throws -> Bool) throws -> Changeset {
     try check()
     return try rewritten { change, table in
       try isIncluded(Row(change, of: table)) ? (change, table) : nil

@@ -6,7 +6,7 @@ extension Database {
   /// to ``LarderChangeset/Changeset/apply(to:onConflict:)`` on this database.
   ///
   /// ```swift
-  /// let changeset = try replica.difference(to: primary, of: "city", "country")
+  /// let changeset = try replica.differences(to: primary, of: "city", "country")
   /// try changeset.apply(to: replica)
   /// ```
   ///
@@ -23,7 +23,7 @@ extension Database {
   /// in all changesets, tables without a primary key, rows with NULL in it and generated columns are left
   /// out. Throws `ResultCode.schema` unless each table exists in both databases, with the same columns and
   /// key.
-  public func difference(to other: Database, of tables: String...) throws -> Changeset {
+  public func differences(to other: Database, of tables: String...) throws -> Changeset {
     try inSavepoint { here in
       try other.inSavepoint { other in
         try ChangesetDifference(here, "main", other, "main").changeset(of: tables)
@@ -33,7 +33,7 @@ extension Database {
 
   /// The same difference to the tables of a database that is attached to this connection as `schema`. Also
   /// throws `ResultCode.error` if none is.
-  public func difference(toAttached schema: String, of tables: String...) throws -> Changeset {
+  public func differences(toAttached schema: String, of tables: String...) throws -> Changeset {
     try inSavepoint { here in
       try ChangesetDifference(here, "main", here, schema).changeset(of: tables)
     }

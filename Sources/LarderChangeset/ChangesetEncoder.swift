@@ -52,7 +52,7 @@ struct ChangesetEncoder {
     bytes.append(0)
   }
 
-  private mutating func append(operation: RowChange.Operation, isMarked: Bool) {
+  private mutating func append(operation: RowChange.Kind, isMarked: Bool) {
     let code =
       switch operation {
       case .insert: SQLITE_INSERT

@@ -102,7 +102,7 @@ enum RecordedValue: Hashable {
 /// A change of a row, as a changeset describes it. Both records have an element for each column, which may be
 /// undefined.
 struct RecordedChange {
-  var operation: RowChange.Operation
+  var operation: RowChange.Kind
   /// Whether a trigger or a foreign key action made the change.
   var isIndirect: Bool
   /// The values before. For an update in a patch set, only those of the primary key are defined.
@@ -140,7 +140,7 @@ struct RecordedChange {
 extension Changeset.Row {
   /// Converts a change for callers. Throws `ConversionError` for text that isn't UTF-8.
   init(_ change: RecordedChange, of table: RecordedTable) throws {
-    operation = change.operation
+    kind = change.operation
     self.table = table.name
     primaryKey = table.primaryKey
     old = try change.old.map { try $0.value }

@@ -34,7 +34,7 @@ extension Changeset {
     try forEach { row in
       guard row.table.foldedName == table.foldedName else { return }
       var values: [DatabaseValue] = []
-      if row.operation == .update {
+      if row.kind == .update {
         var condition: SQL = "1"
         for index in row.primaryKey {
           guard let key = row.old[index] ?? row.new[index], columns.indices.contains(index) else {
@@ -51,8 +51,8 @@ extension Changeset {
       func complete(_ part: [DatabaseValue?]) -> [DatabaseValue] {
         part.indices.map { part[$0] ?? (values.indices.contains($0) ? values[$0] : .null) }
       }
-      let old = row.operation == .insert ? nil : complete(row.old)
-      let new = row.operation == .delete ? nil : complete(row.new)
+      let old = row.kind == .insert ? nil : complete(row.old)
+      let new = row.kind == .delete ? nil : complete(row.new)
       try body(try decoder.change(R.self, columns, old, new))
     }
   }

@@ -112,7 +112,7 @@ struct TenantFiles: Sendable {
     configuration.prepareDatabase = nil
     configuration.extensions = []
     configuration.authorizer = nil
-    configuration.expectedApplicationID = nil
+    configuration.applicationID = nil
     configuration.log = nil
     do {
       try Database(path: path, configuration: configuration).close()

@@ -29,7 +29,7 @@ struct ConversionFailure {
   let table: String
   let column: String
   let key: [DatabaseValue]
-  let reason: ConversionError.Reason
+  let kind: ConversionError.Kind
   let type: String
   let sql: String?
 
@@ -40,7 +40,7 @@ struct ConversionFailure {
     self.table = table
     self.column = column
     self.key = key
-    reason = error.reason
+    kind = error.kind
     type = error.type
     sql = error.column == column ? error.sql : nil
   }

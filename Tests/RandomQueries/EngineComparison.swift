@@ -94,7 +94,7 @@ package struct EngineComparison {
   private static func reason(_ error: any Error, isBoth: Bool) -> String? {
     switch error {
     case let error as UnsupportedByEngine: error.feature
-    case let error as ConversionError: "a value that is read: \(error.reason)"
+    case let error as ConversionError: "a value that is read: \(error.kind)"
     // Integers go on as real numbers on SQLite alone.
     case let error as DatabaseError where error.sqlState == "22003": "a number out of range"
     case let error as DatabaseError where error.sqlState == "22008": "a date out of range"

@@ -15,7 +15,7 @@ public struct ForeignKeyViolation: Hashable, Sendable {
   /// The table that refers.
   public let table: String
   /// The referring row's id; nil in a table without row ids, and if the violation isn't about a row.
-  public let rowID: Int64?
+  public let row: Int64?
   /// The referenced table.
   public let referencedTable: String
 }
@@ -26,8 +26,8 @@ extension ForeignKeyViolation: CustomStringConvertible {
     if kind == .missingKey {
       return "“\(table)” refers to a key that “\(referencedTable)” doesn't have"
     }
-    let row = rowID.map { "row \($0)" } ?? "a row"
-    return "\(row) of “\(table)” refers to a row of “\(referencedTable)” that doesn't exist"
+    let subject = row.map { "row \($0)" } ?? "a row"
+    return "\(subject) of “\(table)” refers to a row of “\(referencedTable)” that doesn't exist"
   }
 }
 
@@ -56,7 +56,7 @@ struct ForeignKeyCheck {
     let reference = [violation.table, violation.referencedTable].map(\.foldedName)
     if violation.kind == .missingKey {
       missingKeys.insert(reference)
-    } else if let rowID = violation.rowID {
+    } else if let rowID = violation.row {
       rows[reference, default: []].insert(rowID)
     } else {
       counts[reference, default: 0] += 1
@@ -78,7 +78,7 @@ struct ForeignKeyCheck {
   private mutating func removeKnown(_ violation: ForeignKeyViolation) -> Bool {
     let reference = [violation.table, violation.referencedTable].map(\.foldedName)
     if violation.kind == .missingKey { return missingKeys.contains(reference) }
-    if let rowID = violation.rowID { return rows[reference]?.contains(rowID) ?? false }
+    if let rowID = violation.row { return rows[reference]?.contains(rowID) ?? false }
     counts[reference, default: 0] -= 1
     return counts[reference, default: 0] >= 0
   }
@@ -102,7 +102,7 @@ struct ForeignKeyCheck {
     }
     for (table, other, isMissing) in references where isMissing {
       let violation = ForeignKeyViolation(
-        kind: .missingKey, table: table, rowID: nil, referencedTable: other)
+        kind: .missingKey, table: table, row: nil, referencedTable: other)
       guard body(violation) else { return }
     }
     var last: String?
@@ -122,7 +122,7 @@ struct ForeignKeyCheck {
       defer { rows.close() }
       while try rows.next() {
         let violation = ForeignKeyViolation(
-          kind: .missingRow, table: table, rowID: try rows.get(at: 0),
+          kind: .missingRow, table: table, row: try rows.get(at: 0),
           referencedTable: try rows.get(at: 1))
         guard body(violation) else { return false }
       }
@@ -133,7 +133,7 @@ struct ForeignKeyCheck {
       let key = try keys.first { try !isKey($0, db) }
       return body(
         ForeignKeyViolation(
-          kind: .missingKey, table: table, rowID: nil,
+          kind: .missingKey, table: table, row: nil,
           referencedTable: key?.referencedTable ?? other))
     }
   }

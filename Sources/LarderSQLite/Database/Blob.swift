@@ -24,8 +24,9 @@ import CSQLite
 public final class Blob {
   private let database: Database
   private let handle: BlobHandle
-  /// Whether the blob was opened for writing.
-  public let isWritable: Bool
+  private let isWritable: Bool
+  /// Whether the blob was opened for reading only.
+  public var isReadOnly: Bool { !isWritable }
 
   fileprivate init(_ database: Database, _ handle: BlobHandle, isWritable: Bool) {
     self.database = database

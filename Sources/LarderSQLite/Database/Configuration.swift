@@ -147,7 +147,7 @@ public struct Configuration: Sendable {
   /// The number of the program that a file belongs to (`PRAGMA application_id`). Opening a file with another
   /// number throws `ResultCode.mismatch`; a new file gets this one. Nil: any. See
   /// [application_id](https://www.sqlite.org/pragma.html#pragma_application_id).
-  public var expectedApplicationID: Int32?
+  public var applicationID: Int32?
   /// Whether deleted content is overwritten with zeros in the file; nil for the default of SQLite's build.
   /// See [secure_delete](https://www.sqlite.org/pragma.html#pragma_secure_delete).
   public var secureDelete: Bool?

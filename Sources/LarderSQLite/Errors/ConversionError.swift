@@ -3,8 +3,8 @@
 /// Larder converts without loss or not at all: text is never read as 0, NULL never as an empty
 /// string, and a number that does not fit throws. The value itself is left out of the error.
 public struct ConversionError: Error, Hashable, Sendable {
-  /// The reason of a failed conversion.
-  public enum Reason: Hashable, Sendable {
+  /// The kinds of failed conversions.
+  public enum Kind: Hashable, Sendable {
     /// NULL, for which the type has no place; an Optional would.
     case null
     /// A value of this storage class can't become the type.
@@ -22,8 +22,8 @@ public struct ConversionError: Error, Hashable, Sendable {
     case notANumber
   }
 
-  /// The reason why the conversion failed.
-  public let reason: Reason
+  /// What was wrong with the value.
+  public let kind: Kind
   /// The Swift type, for instance `Int`.
   public let type: String
   /// The result column's name, if a column was read.
@@ -40,22 +40,22 @@ public struct ConversionError: Error, Hashable, Sendable {
   package private(set) var part: String?
 
   /// Creates an error for a custom conversion to throw.
-  public init(_ reason: Reason, _ type: Any.Type) {
-    self.reason = reason
+  public init(_ kind: Kind, _ type: Any.Type) {
+    self.kind = kind
     self.type = String(describing: type)
   }
 
   /// Creates an error for a value that has parts.
-  package init(_ reason: Reason, _ type: Any.Type, part: String?) {
-    self.init(reason, type)
+  package init(_ kind: Kind, _ type: Any.Type, part: String?) {
+    self.init(kind, type)
     self.part = part
   }
 
   /// Creates the error in code that is inlined into programs, where it takes a call instead of a box and its
   /// filling.
   @usableFromInline
-  static func failure(_ reason: Reason, _ type: Any.Type) -> any Error {
-    ConversionError(reason, type)
+  static func failure(_ kind: Kind, _ type: Any.Type) -> any Error {
+    ConversionError(kind, type)
   }
 
   /// Copies an error, and adds what is known of the column.
@@ -68,10 +68,10 @@ public struct ConversionError: Error, Hashable, Sendable {
 }
 
 extension ConversionError: CustomStringConvertible {
-  /// One line with the reason, the type, the column and the statement.
+  /// One line with the problem, the type, the column and the statement.
   public var description: String {
     var text =
-      switch reason {
+      switch kind {
       case .null: "NULL can't be read as \(type); use Optional<\(type)> where NULL is allowed"
       case .storageClass(let found): "\(found) can't be read as \(type)"
       case .notExact: "the number can't be represented exactly as \(type)"

@@ -228,7 +228,7 @@ extension Database {
 
   /// Replaces the database's content by that of a file. Throws as ``init(path:configuration:)`` and
   /// `backup(to:pagesPerStep:progress:)` do; then the database stays as it was. It isn't touched if the file
-  /// is missing, is no database, or is another program's (``Configuration/expectedApplicationID``).
+  /// is missing, is no database, or is another program's (``Configuration/applicationID``).
   public func restore(
     from path: String, pagesPerStep: Int = 256,
     progress: ((_ remainingPages: Int, _ totalPages: Int) throws -> Void)? = nil
@@ -246,13 +246,13 @@ extension Database {
   }
 
   /// Replaces the database's content by that of another database. Throws as the other one's backup does, and
-  /// `ResultCode.mismatch` if the other one is another program's (``Configuration/expectedApplicationID``).
+  /// `ResultCode.mismatch` if the other one is another program's (``Configuration/applicationID``).
   public func restore(
     from source: Database, pagesPerStep: Int = 256,
     progress: ((_ remainingPages: Int, _ totalPages: Int) throws -> Void)? = nil
   ) throws {
     _ = try connection.sqlite()
-    if let expected = configuration.expectedApplicationID {
+    if let expected = configuration.applicationID {
       let found = try source.applicationID
       guard found == expected else { throw Self.foreignError(found, expected) }
     }

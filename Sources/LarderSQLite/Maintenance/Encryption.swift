@@ -72,7 +72,7 @@ extension Database {
     other.prepareDatabase = nil
     other.extensions = []
     other.authorizer = nil
-    other.expectedApplicationID = nil
+    other.applicationID = nil
     try Database(at: location, configuration: other).close()
   }
 

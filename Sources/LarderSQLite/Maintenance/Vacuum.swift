@@ -47,7 +47,7 @@ extension Database {
 
   /// Throws if the file is another program's. A new file gets this program's number.
   func checkApplicationID() throws {
-    guard let expected = configuration.expectedApplicationID else { return }
+    guard let expected = configuration.applicationID else { return }
     let found = try applicationID
     guard found != expected else { return }
     let isNew = try found == 0 && value("PRAGMA schema_version", as: Int.self) == 0

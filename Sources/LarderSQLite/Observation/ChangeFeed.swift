@@ -115,7 +115,7 @@ extension DatabaseAccess {
   ///
   /// ```swift
   /// for try await transaction in pool.changes(of: ["city"]) {
-  ///   for change in transaction.changes { print(change.operation, change.new ?? []) }
+  ///   for change in transaction.changes { print(change.kind, change.new ?? []) }
   /// }
   /// ```
   ///

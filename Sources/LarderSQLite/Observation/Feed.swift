@@ -25,7 +25,7 @@ final class Feed {
     let overflown = tables.lazy.compactMap { log.state.overflown[$0] }.first
     if let unit = overflown ?? sum.excess(over: limit) {
       overflow = FeedOverflow(
-        number: number, limit: unit == .changes ? limit.changes : limit.bytes, unit: unit)
+        number: number, limit: unit == .changes ? limit.changes : limit.bytes, kind: unit)
       return waiter.take()
     }
     guard !changes.isEmpty else { return nil }

@@ -36,7 +36,7 @@ extension Database {
   ///
   /// - Parameter body: gets the operation, the table, and the row id (the new one after an update).
   public func onUpdate(
-    _ body: @escaping @Sendable (RowChange.Operation, _ table: String, _ rowID: Int64) -> Void
+    _ body: @escaping @Sendable (RowChange.Kind, _ table: String, _ rowID: Int64) -> Void
   ) throws -> Observation {
     connection.hooks.installUpdateHook(on: try hookable())
     let tell: @Sendable (Int32, String, Int64) -> Void = { operation, table, rowID in

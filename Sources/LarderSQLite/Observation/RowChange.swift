@@ -3,7 +3,7 @@ import CSQLite
 /// A row before and after a change by a statement.
 public struct RowChange: Hashable, Sendable {
   /// The kinds of changes.
-  public enum Operation: Hashable, Sendable {
+  public enum Kind: Hashable, Sendable {
     /// INSERT, or a REPLACE that replaces nothing.
     case insert
     /// UPDATE, also by an upsert.
@@ -17,7 +17,7 @@ public struct RowChange: Hashable, Sendable {
   }
 
   /// Whether the row was inserted, updated or deleted.
-  public var operation: Operation { old == nil ? .insert : new == nil ? .delete : .update }
+  public var kind: Kind { old == nil ? .insert : new == nil ? .delete : .update }
   /// The name of the database: `main`, `temp`, or that of an attached one.
   public let database: String
   /// The table's name, as the schema spells it.
@@ -68,13 +68,13 @@ public struct CommittedChanges<Change: Sendable>: Sendable {
 public struct FeedOverflow: Error, Hashable, Sendable, CustomStringConvertible {
   /// The number of the first transaction that wasn't delivered.
   public let number: Int
-  /// The limit, in ``unit``.
+  /// The limit, in rows or bytes; see ``kind``.
   public let limit: Int
   /// Which limit was exceeded.
-  public let unit: Unit
+  public let kind: Kind
 
-  /// The units of a feed's limits.
-  public enum Unit: Hashable, Sendable {
+  /// The kinds of a feed's limits.
+  public enum Kind: Hashable, Sendable {
     /// Changed rows.
     case changes
     /// Bytes of memory for the rows' values, before and after.
@@ -84,7 +84,7 @@ public struct FeedOverflow: Error, Hashable, Sendable, CustomStringConvertible {
   /// A message that says what happened and what to do.
   public var description: String {
     let (what, parameter) =
-      unit == .changes ? ("changes", "limit") : ("bytes of changes", "byteLimit")
+      kind == .changes ? ("changes", "limit") : ("bytes of changes", "byteLimit")
     return
       "the feed ended before transaction \(number), which would have made it hold more than \(limit) "
       + "unread \(what); begin another feed and read the tables again, or raise its \(parameter)"

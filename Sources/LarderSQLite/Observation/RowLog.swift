@@ -17,7 +17,7 @@ struct RowLog {
     /// Whether unknown changes were made.
     var isUnknown = false
     /// The tables with more changes than may be kept, and the limit that they exceed.
-    var overflown: [Region.TableName: FeedOverflow.Unit] = [:]
+    var overflown: [Region.TableName: FeedOverflow.Kind] = [:]
   }
 
   /// A number of changed rows, and their size in bytes.
@@ -31,7 +31,7 @@ struct RowLog {
     }
 
     /// The unit in which this amount exceeds a limit; nil if it doesn't.
-    func excess(over limit: Amount) -> FeedOverflow.Unit? {
+    func excess(over limit: Amount) -> FeedOverflow.Kind? {
       changes > limit.changes ? .changes : bytes > limit.bytes ? .bytes : nil
     }
   }

@@ -62,7 +62,7 @@ public enum DateFormat: UInt8, Hashable, Sendable {
   /// The date from a value in this format.
   ///
   /// Throws ``ConversionError`` for a value of another form, for February 30 or 25 o'clock; with
-  /// ``ConversionError/Reason/otherCoding(_:)`` for text that another format would read.
+  /// ``ConversionError/Kind/otherCoding(_:)`` for text that another format would read.
   public func date(from value: DatabaseValue) throws -> Date {
     switch (self, value) {
     case (.secondsSince1970, .real(let seconds)):

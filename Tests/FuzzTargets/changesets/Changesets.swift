@@ -48,7 +48,7 @@ func use(_ changeset: Changeset, _ other: Changeset, _ choices: UInt8) {
     if !isOne { _ = attempt { try changeset.renamed([:]) } }
   }
   if let combined = attempt({ try changeset.combined(with: other) }) { expectReadable(combined) }
-  if let kept = attempt({ try changeset.filtered { $0.operation != .delete } }) {
+  if let kept = attempt({ try changeset.filter { $0.kind != .delete } }) {
     expectReadable(kept)
   }
   if let renamed = attempt({ try changeset.renamed(["t": "u", "u": "t"]) }) {

@@ -19,11 +19,11 @@ struct ValueTests {
     try db.rows("SELECT $1::\(type)", value)[0][0]
   }
 
-  private func reason(_ value: DatabaseValue, as type: String) -> ConversionError.Reason? {
+  private func reason(_ value: DatabaseValue, as type: String) -> ConversionError.Kind? {
     do {
       _ = try self.value(value, as: type)
       return nil
-    } catch { return (error as? ConversionError)?.reason }
+    } catch { return (error as? ConversionError)?.kind }
   }
 
   @Test("Integers convert to each numeric type exactly, or throw")

@@ -225,7 +225,7 @@ struct FMDBLessonTests {
     let error = #expect(throws: ConversionError.self) {
       try db.value("SELECT '2013'", as: Date.self)
     }
-    #expect(error?.reason == .storageClass(.text))
+    #expect(error?.kind == .storageClass(.text))
   }
 
   @Test("17: A number beyond SQLite's integers throws instead of being stored as another one")

@@ -148,7 +148,7 @@ struct QueryTests {
     let error = #expect(throws: ConversionError.self) {
       try db.value("SELECT max(population) AS most FROM city WHERE id > 100", as: Int.self)
     }
-    #expect(error?.reason == .null)
+    #expect(error?.kind == .null)
     #expect(error?.column == "most")
     #expect(!db.hasOpenStatements)
   }

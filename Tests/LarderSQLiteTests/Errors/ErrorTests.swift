@@ -108,7 +108,7 @@ struct ErrorTests {
     let rows = try db.executeQuery(sql)
     #expect(try rows.next())
     let error = #expect(throws: ConversionError.self) { try rows.get("name", as: Int.self) }
-    #expect(error?.reason == .storageClass(.text))
+    #expect(error?.kind == .storageClass(.text))
     #expect(error?.type == "Int")
     #expect(error?.column == "name")
     #expect(error?.index == 1)

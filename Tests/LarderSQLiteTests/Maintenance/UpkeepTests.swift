@@ -64,11 +64,11 @@ struct UpkeepTests {
   }
 
   @Test(
-    "A new file gets `expectedApplicationID`, and opening or restoring one with another id throws")
+    "A new file gets `applicationID`, and opening or restoring one with another id throws")
   func applicationID() throws {
     let folder = try ScratchFolder()
     var configuration = Configuration()
-    configuration.expectedApplicationID = 0x4C41_5244
+    configuration.applicationID = 0x4C41_5244
     let own = try DatabasePool(path: folder.file("own.db"), configuration: configuration)
     try own.inTransaction { try createCities(in: $0) }
     #expect(try own.read { try $0.applicationID } == 0x4C41_5244)

@@ -25,7 +25,7 @@ struct ChangeFeedTests {
       try db.executeUpdate("DELETE FROM city WHERE id = 2")
     }.end()
     let first = try await #require(feed.next())
-    #expect(first.changes.map(\.operation) == [.update, .insert, .delete])
+    #expect(first.changes.map(\.kind) == [.update, .insert, .delete])
     #expect(
       first.changes[0].old == [1, "Bergen", 291940, 464.7]
         && first.changes[0].new == [1, "Bergen", 5, 464.7])
@@ -34,7 +34,7 @@ struct ChangeFeedTests {
     #expect(first.changes[0].columns == ["id", "name", "population", "area"])
     try await company.start(access) { try $0.executeUpdate("DELETE FROM city") }.end()
     let second = try await #require(feed.next())
-    #expect(second.changes.map(\.operation) == [.delete, .delete, .delete, .delete])
+    #expect(second.changes.map(\.kind) == [.delete, .delete, .delete, .delete])
     #expect(second.number == first.number + 1)
   }
 

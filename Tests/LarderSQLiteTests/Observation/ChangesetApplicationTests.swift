@@ -252,8 +252,8 @@ struct ChangesetApplicationTests {
       try db.executeUpdate("INSERT INTO city VALUES (1, \(one)), (2, \(two))")
       return db
     }
-    let takes = try cities("Nice", "Lyon").difference(to: cities("Paris", "Lyon"))
-    let leaves = try cities("Nice", "Paris").difference(to: cities("Nice", "Brest"))
+    let takes = try cities("Nice", "Lyon").differences(to: cities("Paris", "Lyon"))
+    let leaves = try cities("Nice", "Paris").differences(to: cities("Nice", "Brest"))
     let db = try cities("Nice", "Paris")
     try Changeset(data: takes.data + leaves.data).apply(to: db)
     #expect(try rows(db, "SELECT * FROM city ORDER BY id") == [[1, "Paris"], [2, "Brest"]])

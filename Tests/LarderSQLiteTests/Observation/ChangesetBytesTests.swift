@@ -23,7 +23,7 @@ struct ChangesetBytesTests {
       { try changeset.forEach { _ in } }, { _ = try changeset.inverted() },
       { _ = try changeset.combined(with: Changeset(data: [])) },
       { _ = try Changeset(data: []).combined(with: changeset) },
-      { _ = try changeset.filtered { _ in true } }, { _ = try changeset.renamed([:]) },
+      { _ = try changeset.filter { _ in true } }, { _ = try changeset.renamed([:]) },
       { _ = try changeset.rebased(onto: none) }, { _ = try changeset.apply(to: db) },
     ] {
       let error = #expect(throws: DatabaseError.self, "\(bytes)", performing: call)

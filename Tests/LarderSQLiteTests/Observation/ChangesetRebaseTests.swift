@@ -94,14 +94,14 @@ struct ChangesetRebaseTests {
       try db.executeStatements("UPDATE t SET x = 0; DELETE FROM u; INSERT INTO u VALUES (7, 8)")
     }
     let target = try make()
-    try changeset.filtered { $0.table == "u" }.apply(to: target)
+    try changeset.filter { $0.table == "u" }.apply(to: target)
     #expect(try rows(target) == rows(make()))
     #expect(try rows(target, "u") == rows(source, "u"))
-    try changeset.filtered { $0.operation == .update && $0.old[0] == 2 }.apply(to: target)
+    try changeset.filter { $0.kind == .update && $0.old[0] == 2 }.apply(to: target)
     #expect(try rows(target).map { $0[1] } == ["x1", 0, "x3"])
-    #expect(try changeset.filtered { _ in false }.data.isEmpty)
+    #expect(try changeset.filter { _ in false }.data.isEmpty)
     #expect(throws: CancellationError.self) {
-      try changeset.filtered { _ in throw CancellationError() }
+      try changeset.filter { _ in throw CancellationError() }
     }
   }
 
@@ -121,7 +121,7 @@ struct ChangesetRebaseTests {
   @Test("Combining changesets merges the changes of a row into one with the same effect")
   func combined() throws {
     let table = RecordedTable(name: "t", keys: [1, 0], isPatch: false)
-    func change(_ operation: RowChange.Operation, _ old: Int64, _ new: Int64) -> RecordedChange {
+    func change(_ operation: RowChange.Kind, _ old: Int64, _ new: Int64) -> RecordedChange {
       RecordedChange(
         operation: operation, isIndirect: false,
         old: operation == .insert ? table.blank : [.integer(1), .integer(old)],
@@ -137,7 +137,7 @@ struct ChangesetRebaseTests {
       }
       var text = ""
       try combination.forEach { row in
-        text += "\(row.operation)"
+        text += "\(row.kind)"
         for value in [row.old[1], row.new[1]] {
           if case .integer(let number) = value { text += " \(number)" } else { text += " -" }
         }
@@ -167,14 +167,14 @@ struct ChangesetRebaseTests {
       """)
     try here.executeUpdate("INSERT INTO t VALUES (10, 0.0, 1)")
     try there.executeUpdate("INSERT INTO t VALUES (10, -0.0, 1)")
-    let changeset = try here.difference(to: there)
+    let changeset = try here.differences(to: there)
     try changeset.apply(to: here)
-    #expect(try here.difference(to: there).data.isEmpty)
+    #expect(try here.differences(to: there).data.isEmpty)
     #expect(try rows(here).description == rows(there).description)
     #expect(try rows(here).last?[1] == -0.0)
     #expect(try here.value("SELECT group_concat(hex(b)) FROM u", as: String.self) == "65CC81,FF")
     try changeset.inverted().apply(to: here)
-    #expect(try here.difference(to: make(), of: "u").data.isEmpty)
+    #expect(try here.differences(to: make(), of: "u").data.isEmpty)
   }
 
   @Test("A `difference` frees unique values before it inserts them, also with ON CONFLICT IGNORE")
@@ -188,11 +188,11 @@ struct ChangesetRebaseTests {
     }
     let here = try make("(2, 'Paris'), (3, 'Nice')")
     let there = try make("(1, 'Paris'), (2, 'Nice')")
-    try here.difference(to: there).apply(to: here)
-    #expect(try here.difference(to: there).data.isEmpty)
+    try here.differences(to: there).apply(to: here)
+    #expect(try here.differences(to: there).data.isEmpty)
     // No order frees names that two rows exchange, so applying throws.
     let exchanged = try make("(1, 'Nice'), (2, 'Paris')")
-    #expect(throws: DatabaseError.self) { try here.difference(to: exchanged).apply(to: here) }
+    #expect(throws: DatabaseError.self) { try here.differences(to: exchanged).apply(to: here) }
   }
 
   @Test(
@@ -204,22 +204,22 @@ struct ChangesetRebaseTests {
       ATTACH ':memory:' AS "the other"; CREATE TABLE "the other".T (id INTEGER PRIMARY KEY, x, y);
       INSERT INTO "the other".t VALUES (2, 'x2', 'changed')
       """)
-    let changeset = try db.difference(toAttached: "the other", of: "T")
-    var operations: [RowChange.Operation] = []
-    try changeset.forEach { operations.append($0.operation) }
+    let changeset = try db.differences(toAttached: "the other", of: "T")
+    var operations: [RowChange.Kind] = []
+    try changeset.forEach { operations.append($0.kind) }
     #expect(operations == [.delete, .delete, .update])
     try changeset.apply(to: db)
     #expect(try rows(db) == [[2, "x2", "changed"]])
     for table in ["u", "none"] {
       let error = #expect(throws: DatabaseError.self) {
-        try db.difference(toAttached: "the other", of: table)
+        try db.differences(toAttached: "the other", of: table)
       }
       #expect(error?.code == .schema)
     }
-    #expect(throws: DatabaseError.self) { try db.difference(toAttached: "nowhere") }
+    #expect(throws: DatabaseError.self) { try db.differences(toAttached: "nowhere") }
     let queue = try DatabaseQueue()
     try queue.inDatabase { try $0.executeUpdate("CREATE TABLE t (id INTEGER PRIMARY KEY, x, y)") }
-    let all = try queue.read { try $0.difference(to: db, of: "t") }
+    let all = try queue.read { try $0.differences(to: db, of: "t") }
     #expect(!all.data.isEmpty)
   }
 }

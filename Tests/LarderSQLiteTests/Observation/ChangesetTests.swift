@@ -46,8 +46,8 @@ struct ChangesetTests {
     let changeset = try edited(makeCities())
     var found: [Changeset.Row] = []
     try changeset.forEach { found.append($0) }
-    found.sort { "\($0.operation)" < "\($1.operation)" }
-    #expect(found.map(\.operation) == [.delete, .insert, .update])
+    found.sort { "\($0.kind)" < "\($1.kind)" }
+    #expect(found.map(\.kind) == [.delete, .insert, .update])
     #expect(found.allSatisfy { $0.table == "city" && $0.primaryKey == [0] })
     #expect(found[0].old == [2, "Oslo", 709037, 454.1] && found[0].new == [nil, nil, nil, nil])
     #expect(found[1].new == [7, "Rome", 1, 2.0])
@@ -241,7 +241,7 @@ struct ChangesetTests {
     try await feed.begin()
     try await queue.inDatabase { try changeset.apply(to: $0) }
     #expect(try await values.next() == 5)
-    #expect(try await feed.next()?.changes.map(\.operation).count == 3)
+    #expect(try await feed.next()?.changes.map(\.kind).count == 3)
     try await queue.inTransaction { db in
       try db.executeUpdate("UPDATE city SET area = 9 WHERE id = 7")
       _ = try db.record("city") { try $0.executeUpdate("UPDATE city SET population = 8") }

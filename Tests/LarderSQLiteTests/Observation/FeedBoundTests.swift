@@ -73,7 +73,7 @@ struct FeedBoundTests {
     #expect(try await feed.next()?.changes.count == 1)
     #expect(try await feed.next()?.changes.count == 1)
     let overflow = await #expect(throws: FeedOverflow.self) { try await feed.next() }
-    #expect(overflow?.unit == .bytes && overflow?.limit == 100_000)
+    #expect(overflow?.kind == .bytes && overflow?.limit == 100_000)
     #expect(overflow?.description.contains("more than 100000 unread bytes") == true)
     for _ in 0..<3 { #expect(try await large.next()?.changes.count == 1) }
     // A transaction that exceeds the limit isn't kept in memory while it runs.
@@ -83,7 +83,7 @@ struct FeedBoundTests {
       #expect(log == 2)
     }
     let second = await #expect(throws: FeedOverflow.self) { try await large.next() }
-    #expect(second?.unit == .bytes && second?.limit == 10_000_000)
+    #expect(second?.kind == .bytes && second?.limit == 10_000_000)
     let none = Followed(access.changes(of: ["t"], byteLimit: 0))
     await #expect(throws: DatabaseError.self) { try await none.begin() }
   }

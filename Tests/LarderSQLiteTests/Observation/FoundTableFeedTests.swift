@@ -78,9 +78,9 @@ struct FoundTableFeedTests {
       try await pool.inDatabase { try $0.executeUpdate("UPDATE t SET x = 1 WHERE x = 0") }
       let changes = try await nextTold(feed)
       #expect(changes.map(\.columns) == [["c\(number)", "x"]])
-      let isWhole = changes.first?.operation == .insert
+      let isWhole = changes.first?.kind == .insert
       #expect(isWhole || way != .transaction)
-      if isWhole { #expect(try await nextTold(feed).map(\.operation) == [.update]) }
+      if isWhole { #expect(try await nextTold(feed).map(\.kind) == [.update]) }
     }
   }
 
@@ -276,7 +276,7 @@ struct FoundTableFeedTests {
     }
     let changes = try #require(try await feed.next()?.changes)
     #expect(changes.filter { $0.table == "t" }.map(\.new) == [[1, "z"]])
-    #expect(changes.filter { $0.table == "log" }.map(\.operation) == [.delete, .insert])
+    #expect(changes.filter { $0.table == "log" }.map(\.kind) == [.delete, .insert])
   }
 
   @Test(
@@ -297,7 +297,7 @@ struct FoundTableFeedTests {
     }
     try await access.inTransaction { try $0.executeUpdate("DELETE FROM t WHERE id = 2") }
     let changes = try #require(try await feed.next()?.changes)
-    #expect(changes.map(\.operation) == [.update])
+    #expect(changes.map(\.kind) == [.update])
     #expect(changes.first?.new?[1].isSame(as: new) == true)
   }
 }

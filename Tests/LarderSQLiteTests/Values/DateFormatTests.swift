@@ -133,7 +133,7 @@ struct DateFormatTests {
       let value = try format.databaseValue(of: moment)
       for other in Self.texts where other != format {
         let error = #expect(throws: ConversionError.self) { try other.date(from: value) }
-        #expect(error?.reason == .otherCoding(".format(.\(format))"))
+        #expect(error?.kind == .otherCoding(".format(.\(format))"))
         #expect(error?.description.contains(".format(.\(format))") == true)
       }
       let read = try format.date(from: value)

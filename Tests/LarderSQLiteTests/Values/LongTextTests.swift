@@ -40,7 +40,7 @@ struct LongTextTests {
       "0x10", "1e5.0", "nan", "1\0",
     ] {
       let error = #expect(throws: ConversionError.self) { try Decimal(databaseValue: .text(text)) }
-      #expect(error?.reason == .malformed, "\(text)")
+      #expect(error?.kind == .malformed, "\(text)")
     }
   }
 

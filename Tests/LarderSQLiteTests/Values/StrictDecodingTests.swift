@@ -11,28 +11,28 @@ struct StrictDecodingTests {
   /// The reason for which reading an expression's value as a type throws, or nil.
   private func reason<T: DatabaseValueConvertible>(
     _ sql: SQL, as type: T.Type
-  ) throws -> ConversionError.Reason? {
+  ) throws -> ConversionError.Kind? {
     do {
       _ = try db.value("SELECT \(sql)", as: type)
       return nil
     } catch let error as ConversionError {
-      return error.reason
+      return error.kind
     }
   }
 
   private func storingReason(_ value: any DatabaseValueConvertible) throws
-    -> ConversionError.Reason?
+    -> ConversionError.Kind?
   {
     do {
       _ = try db.value("SELECT ?", value, as: DatabaseValue.self)
       return nil
     } catch let error as ConversionError {
-      return error.reason
+      return error.kind
     }
   }
 
   private func allRefuse(
-    _ sql: SQL, _ reason: ConversionError.Reason, _ types: [any DatabaseValueConvertible.Type]
+    _ sql: SQL, _ reason: ConversionError.Kind, _ types: [any DatabaseValueConvertible.Type]
   ) throws {
     for type in types { #expect(try self.reason(sql, as: type) == reason, "\(type)") }
   }
@@ -200,7 +200,7 @@ struct StrictDecodingTests {
     let error = try #require(throws: ConversionError.self) {
       try rows.get("population", as: Int.self)
     }
-    #expect(error.reason == .storageClass(.text))
+    #expect(error.kind == .storageClass(.text))
     #expect(error.type == "Int")
     #expect(error.column == "population")
     #expect(error.index == 1)

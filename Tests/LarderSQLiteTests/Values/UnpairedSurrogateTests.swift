@@ -43,7 +43,7 @@ struct UnpairedSurrogateTests {
       let error = #expect(throws: ConversionError.self) {
         try db.value("SELECT name FROM city", as: String.self)
       }
-      #expect(error?.reason == .malformed && error?.column == "name")
+      #expect(error?.kind == .malformed && error?.column == "name")
       let row = try db.executeQuery("SELECT name, kind FROM city")
       #expect(try row.next())
       #expect(throws: ConversionError.self) { try row[0] }

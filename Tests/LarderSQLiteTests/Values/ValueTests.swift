@@ -33,7 +33,7 @@ struct ValueTests {
     #expect(try roundTrip(UInt64(Int64.max)) == UInt64(Int64.max))
     #expect(try roundTrip(UInt(Int.max)) == UInt(Int.max))
     let error = #expect(throws: ConversionError.self) { try roundTrip(UInt64.max) }
-    #expect(error?.reason == .notExact)
+    #expect(error?.kind == .notExact)
     #expect(throws: ConversionError.self) { try roundTrip(UInt64(Int64.max) + 1) }
   }
 
@@ -67,7 +67,7 @@ struct ValueTests {
   @Test("Storing NaN throws, because SQLite would store NULL")
   func nan() throws {
     let error = #expect(throws: ConversionError.self) { try roundTrip(Double.nan) }
-    #expect(error?.reason == .notANumber)
+    #expect(error?.kind == .notANumber)
   }
 
   @Test("A Bool is stored as 1 or 0")
@@ -170,7 +170,7 @@ struct ValueTests {
     let error = #expect(throws: ConversionError.self) {
       try Database().value("SELECT CAST(x'4fff' AS TEXT)", as: String.self)
     }
-    #expect(error?.reason == .malformed)
+    #expect(error?.kind == .malformed)
   }
 
   @Test("NULL is nil for an optional type, and an error with column and SQL for any other")
@@ -188,7 +188,7 @@ struct ValueTests {
       { _ = try rows.get("mayor", as: Date.self) }, { _ = try rows.get("mayor", as: Bool.self) },
     ] as [() throws -> Void] {
       let error = #expect(throws: ConversionError.self) { try read() }
-      #expect(error?.reason == .null)
+      #expect(error?.kind == .null)
       #expect(error?.column == "mayor")
       #expect(error?.index == 0)
       #expect(error?.sql == "SELECT NULL AS mayor")
@@ -239,10 +239,10 @@ struct ValueTests {
         #expect(throws: ConversionError.self) { try T(databaseValue: value) },
         #expect(throws: ConversionError.self) { try roundTrip(value, as: T.self) },
       ]
-      return errors.compactMap { $0.map { "\($0.reason) \($0.type)" } }
+      return errors.compactMap { $0.map { "\($0.kind) \($0.type)" } }
     }
     func expect<T: DatabaseValueConvertible>(
-      _ type: T.Type, _ value: DatabaseValue, _ expected: ConversionError.Reason
+      _ type: T.Type, _ value: DatabaseValue, _ expected: ConversionError.Kind
     ) {
       #expect(reason(type, value) == Array(repeating: "\(expected) \(type)", count: 2))
     }
@@ -270,7 +270,7 @@ struct ValueTests {
     let rows = try db.executeQuery("SELECT NULL")
     #expect(try rows.next())
     let error = #expect(throws: ConversionError.self) { try rows.get(at: 0, as: Label.self) }
-    #expect(error?.reason == .null)
+    #expect(error?.kind == .null)
   }
 
   /// Reads a value as a type that may differ from the stored one.

@@ -59,7 +59,7 @@ struct MigrationForeignKeyTests {
       return
     }
     #expect(violations.map(\.table) == ["city", "city"])
-    #expect(violations.map(\.rowID) == [1, 2])
+    #expect(violations.map(\.row) == [1, 2])
     #expect(violations.map(\.referencedTable) == ["country", "country"])
     #expect(
       error?.description == """
@@ -88,7 +88,7 @@ struct MigrationForeignKeyTests {
     }
     guard case .foreignKeys(_, let violations)? = error else { return _ = Issue.record() }
     #expect(violations.count == 100)
-    #expect(violations[0].rowID == nil)
+    #expect(violations[0].row == nil)
     #expect(error?.description.hasSuffix("; …") == true)
   }
 

@@ -101,11 +101,11 @@ struct MigrationGuardTests {
       guard case .foreignKeys(_, let violations)? = error else { return [] }
       return violations
     }
-    #expect(violations("INSERT INTO city VALUES (4, 7)").map(\.rowID) == [4])
+    #expect(violations("INSERT INTO city VALUES (4, 7)").map(\.row) == [4])
     #expect(violations("INSERT INTO visit VALUES ('c', 9)").count == 1)
     // The number of violations is the same as before, but one is new.
     #expect(
-      violations("DELETE FROM city WHERE id = 1; INSERT INTO city VALUES (5, 7)").map(\.rowID) == [
+      violations("DELETE FROM city WHERE id = 1; INSERT INTO city VALUES (5, 7)").map(\.row) == [
         5
       ])
     #expect(violations("CREATE TABLE sea (city REFERENCES nowhere)").map(\.table) == ["sea"])

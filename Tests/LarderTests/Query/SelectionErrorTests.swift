@@ -19,7 +19,7 @@ struct SelectionErrorTests {
       error.map { "\($0)" } == """
         text can't be read as Int — column “population” at index 1 of “\(places.sql.text)”
         """)
-    #expect(error?.reason == .storageClass(.text))
+    #expect(error?.kind == .storageClass(.text))
     #expect(failure(ConversionError.self) { try places.compound.fetchAll(db) }?.index == 1)
     #expect(!db.hasOpenStatements)
     #expect(try places.limit(2).fetchAll(db).map(\.0) == ["北京市", "上海市"])
@@ -70,7 +70,7 @@ struct SelectionErrorTests {
       let error = failure(ConversionError.self) {
         try places(below: .nan, in: "CN").fetchAll(db)
       }
-      #expect(error?.reason == .notANumber)
+      #expect(error?.kind == .notANumber)
       #expect(!db.hasOpenStatements)
       #expect(try places(below: 30, in: "NO").fetchAll(db) == ["Oslo"])
     }

@@ -151,7 +151,7 @@ struct BatchFailureTests {
     var error = ConversionFailure(failure?.error)
     #expect(error?.column == "level")
     #expect(error?.key == [.integer(Int64(index))])
-    #expect(error?.reason == .notANumber)
+    #expect(error?.kind == .notANumber)
     #expect(
       error?.sql?.hasPrefix(#"INSERT INTO "city" ("id", "level", "serial") VALUES ("#) == true)
 
@@ -161,7 +161,7 @@ struct BatchFailureTests {
     error = ConversionFailure(failure?.error)
     #expect(failure?.index == index)
     #expect(error?.column == "serial")
-    #expect(error?.reason == .notExact)
+    #expect(error?.kind == .notExact)
     #expect(try Reading.fetchAll(db).isEmpty)
 
     failure = BatchFailure { try Reading.inserted(db, contentsOf: readings) }

@@ -219,7 +219,7 @@ struct ColumnCodingTests {
     profile.founded = Date(timeIntervalSince1970: .infinity)
     let error = conversionFailure { try profile.insert(db) }
     #expect(error?.column == "founded")
-    #expect(error?.reason == .notExact)
+    #expect(error?.kind == .notExact)
     #expect(error?.sql?.hasPrefix("INSERT INTO \"profile\" (") == true)
     #expect(error?.key == [.blob((1...16).map { $0 })])
     #expect(
@@ -243,7 +243,7 @@ struct ColumnCodingTests {
     var sample = Sample(id: 1, values: [.nan])
     let error = conversionFailure { try sample.insert(db) }
     #expect(error?.column == "values")
-    #expect(error?.reason == .notExact)
+    #expect(error?.kind == .notExact)
   }
 
   @Test("Several threads can encode and decode at the same time")

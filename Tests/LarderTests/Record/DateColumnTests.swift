@@ -95,7 +95,7 @@ private struct Order: Record, Equatable {
     ] {
       try db.executeUpdate(#"UPDATE "Orders" SET "OrderDate" = \#(value) WHERE "OrderID" = 1"#)
       let error = conversionFailure { try Order.find(db, 1) }
-      #expect(error?.reason == .otherCoding(".format(.\(format))"))
+      #expect(error?.kind == .otherCoding(".format(.\(format))"))
       #expect(error?.column == "OrderDate")
     }
   }

@@ -48,9 +48,9 @@ struct FindTests {
   @Test("Finding a key that can't be stored throws")
   func unstorableKey() throws {
     let error = failure(ConversionError.self) { try City.find(db, UInt64.max) }
-    #expect(error?.reason == .notExact)
+    #expect(error?.kind == .notExact)
     #expect(error?.sql == City.table.findSQL)
-    #expect(failure(ConversionError.self) { try City.find(db, Double.nan) }?.reason == .notANumber)
+    #expect(failure(ConversionError.self) { try City.find(db, Double.nan) }?.kind == .notANumber)
   }
 
   @Test(

@@ -81,7 +81,7 @@ struct StrictReadingTests {
     "A wrong storage class, NULL, out-of-range number or unknown raw value throws when read",
     .onlySQLite(.anyTyped),
     arguments: [
-      ("id", "'seventeen'", ConversionError.Reason.storageClass(.text), "Int64"),
+      ("id", "'seventeen'", ConversionError.Kind.storageClass(.text), "Int64"),
       ("name", "NULL", .null, "String"), ("name", "5", .storageClass(.integer), "String"),
       ("name", "x'41'", .storageClass(.blob), "String"),
       ("name", "CAST(x'ff' AS TEXT)", .malformed, "String"),
@@ -95,14 +95,14 @@ struct StrictReadingTests {
       ("isCapital", "'true'", .storageClass(.text), "Bool"),
       ("tags", "'text'", .storageClass(.text), "Array<UInt8>"),
     ])
-  func refused(column: String, value: String, reason: ConversionError.Reason, type: String) throws {
+  func refused(column: String, value: String, reason: ConversionError.Kind, type: String) throws {
     try db.executeUpdate(SQL(raw: "UPDATE place SET \"\(column)\" = \(value)"))
     let key: [DatabaseValue] = column == "id" ? ["seventeen"] : [17]
     func check(_ sql: String, _ body: () throws -> Void) {
       let error = conversionFailure(body)
       #expect(error?.table == "place")
       #expect(error?.column == column)
-      #expect(error?.reason == reason)
+      #expect(error?.kind == reason)
       #expect(error?.type == type)
       #expect(error?.key == key)
       #expect(error?.sql == sql)

@@ -66,12 +66,12 @@ struct StrictWritingTests {
     #expect(error?.table == "reading")
     #expect(error?.column == "level")
     #expect(error?.key == [1])
-    #expect(error?.reason == .notANumber)
+    #expect(error?.kind == .notANumber)
     if !TestEngine.isPostgres { #expect(error?.sql == sql.text) }
     reading = Reading(id: 1, level: 0, serial: .max)
     error = conversionFailure { try operation(&reading, db) }
     #expect(error?.column == "serial")
-    #expect(error?.reason == .notExact)
+    #expect(error?.kind == .notExact)
     #expect(try Reading.fetchAll(db) == [Reading(id: 1, level: 0, serial: nil)])
     #expect(!db.isInTransaction)
   }

@@ -220,7 +220,7 @@ struct VersionTests {
       try db.inTransaction { db in try note.update(db) }
     }
     #expect(error?.column == "version")
-    #expect(error?.reason == .notExact)
+    #expect(error?.kind == .notExact)
   }
 
   @Test("An update by a query increments the version, unless it assigns it")

@@ -37,11 +37,11 @@ private struct Device: Record, Equatable {
     self.device = device
   }
 
-  private func reason(_ change: SQL) throws -> ConversionError.Reason? {
+  private func reason(_ change: SQL) throws -> ConversionError.Kind? {
     try db.inTransaction { db in
       db.setRollbackOnly()
       try db.executeUpdate("UPDATE device SET \(change)")
-      return conversionFailure { try Device.fetchAll(db) }?.reason
+      return conversionFailure { try Device.fetchAll(db) }?.kind
     }
   }
 

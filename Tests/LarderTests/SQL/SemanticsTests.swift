@@ -225,7 +225,7 @@ import Testing
     sample.text = "a\0b"
     let failure = conversionFailure { try sample.update(db) }
     #expect(failure?.column == "text")
-    #expect(failure?.reason == .malformed)
+    #expect(failure?.kind == .malformed)
     #expect(throws: UnsupportedByEngine.self) { try Everything.table.create(db) }
     struct Long: Record {
       var id: Int

@@ -72,7 +72,7 @@ struct ChangesetTrial {
     } catch is ConversionError where recording.hasBrokenText { return }
     try WrongAnswer.check(
       lines.sorted(), try SessionLibrary.lines(of: changeset, withIndirect: false), "what is read")
-    try WrongAnswer.check(try changeset.filtered { _ in true }, changeset, "what is written again")
+    try WrongAnswer.check(try changeset.filter { _ in true }, changeset, "what is written again")
   }
 
   private func compareInverse(_ changeset: Changeset) throws -> Changeset {
@@ -93,7 +93,7 @@ struct ChangesetTrial {
     let sqlite = try SessionDatabase(remote.serialized())
     try sqlite.attach("base", base.serialized())
     for table in recording.tables {
-      let found = try SessionLibrary.lines(of: try base.difference(to: remote, of: table.name))
+      let found = try SessionLibrary.lines(of: try base.differences(to: remote, of: table.name))
       let expected = try SessionLibrary.lines(
         of: try sqlite.difference(from: "base", of: table.name))
       if !table.sql.contains("COLLATE"), !hasNumbers(expected + found) {
@@ -105,9 +105,9 @@ struct ChangesetTrial {
     for trigger in try copy.schema() where trigger.kind == .trigger {
       try copy.executeUpdate("DROP TRIGGER \(identifier: trigger.name)")
     }
-    let difference = try copy.difference(to: remote)
+    let difference = try copy.differences(to: remote)
     guard (try? difference.apply(to: copy)) != nil else { return }
-    let left = try readable(try copy.difference(to: remote)).filtered { row in
+    let left = try readable(try copy.differences(to: remote)).filter { row in
       try !mayBeLeft(row, in: copy)
     }
     try WrongAnswer.check(left.data.count, 0, "what is left of the difference")
@@ -124,7 +124,7 @@ struct ChangesetTrial {
     }
     let clauses = table.sql.components(separatedBy: "UNIQUE").dropFirst()
     let ignored = clauses.filter { $0.hasPrefix(" ON CONFLICT IGNORE") }
-    guard row.operation == .insert, !ignored.isEmpty else { return false }
+    guard row.kind == .insert, !ignored.isEmpty else { return false }
     if ignored.count < clauses.count { return true }
     let keys = try db.executeQuery("SELECT name FROM pragma_table_info(\(name)) WHERE pk > 0").map {
       try $0.get(at: 0, as: String.self).quotedIdentifier
@@ -194,7 +194,7 @@ struct ChangesetTrial {
     var isFound = false
     var compared: [[String]: [Int]] = [:]
     try readable(changeset).forEach { row in
-      guard row.operation == .update else { return }
+      guard row.kind == .update else { return }
       let set = row.new.indices.filter { row.new[$0] != nil }
       if set.allSatisfy(row.primaryKey.contains) { isFound = true }
       let others = row.old.indices.filter { row.old[$0] != nil }

@@ -174,7 +174,7 @@ extension Changeset.Row {
   /// The line that SQLite's reading of the change gives, without whether it is indirect.
   var line: String {
     let code =
-      switch operation {
+      switch kind {
       case .insert: 18
       case .update: 23
       case .delete: 9

@@ -44,9 +44,9 @@ extension MisuseCall {
       _ = try $0.db.record(Town.self) { db in try changeset.inverted().apply(to: db) }
       try changeset.forEach(Town.self, in: $0.db) { _ in }
     },
-    MisuseCall("Database.difference(to:of:)", "Database.difference(toAttached:of:)") {
-      _ = try $0.db.difference(to: $0.db, of: "town")
-      _ = try $0.db.difference(toAttached: "main", of: "town")
+    MisuseCall("Database.differences(to:of:)", "Database.differences(toAttached:of:)") {
+      _ = try $0.db.differences(to: $0.db, of: "town")
+      _ = try $0.db.differences(toAttached: "main", of: "town")
     },
     MisuseCall("Database.openBlob(_:column:row:database:isWritable:)") {
       let blob = try $0.db.openBlob("town", column: "land", row: 3, isWritable: true)

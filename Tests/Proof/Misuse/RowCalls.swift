@@ -40,8 +40,8 @@ extension MisuseCall {
     },
     MisuseCall("Blob.write(_:at:)", outcome: .either) { try $0.blob.write([1], at: 0) },
     MisuseCall("Blob.reopen(row:)") { try $0.blob.reopen(row: 2) },
-    MisuseCall("Blob.count", "Blob.isWritable", outcome: .neutral) {
-      _ = ($0.blob.count, $0.blob.isWritable)
+    MisuseCall("Blob.count", "Blob.isReadOnly", outcome: .neutral) {
+      _ = ($0.blob.count, $0.blob.isReadOnly)
     },
     MisuseCall("Blob.close()", outcome: .neutral) { $0.blob.close() },
   ]

@@ -284,7 +284,7 @@ struct AffinityTests {
     for text in ["0.1234567890123456", "92233720368547758070001", "1234567890123.4567"] {
       let price = try #require(Decimal(string: text))
       var record = Price(id: nil, value: price)
-      #expect(conversionFailure { try record.insert(db) }?.reason == .notExact)
+      #expect(conversionFailure { try record.insert(db) }?.kind == .notExact)
       #expect(failure(RecordError.self) { try Price.insert(db, contentsOf: [record]) } != nil)
       #expect(
         failure(RecordError.self) { try Price.all.update(db) { $0.value = .value(price) } } != nil)
