@@ -80,7 +80,7 @@ private struct ExportedSelection {
       throw Failure("\(file.path): there is no table or view “\(name)”")
     }
     let exported =
-      try columns?.map { try found.column($0) } ?? found.columns.filter { $0.generatedSQL == nil }
+      try columns?.map { try found.column($0) } ?? found.columns.filter { $0.generated == nil }
     guard !exported.isEmpty else { throw Failure("“\(found.name)” has only computed columns") }
     let list = exported.map(\.name.quotedIdentifier).joined(separator: ", ")
     let sql = "SELECT \(list) FROM main.\(found.name.quotedIdentifier)"

@@ -142,12 +142,12 @@ private struct ImportPlan {
       throw Failure("\(file.path): “\(name)” isn't an ordinary table, so it can't import rows")
     }
     guard let wanted = chosen ?? names else {
-      return table.columns.filter { $0.generatedSQL == nil }
+      return table.columns.filter { $0.generated == nil }
         .map { ImportedColumn($0, isStrict: table.isStrict, isGuessed: isNew) }
     }
     return try wanted.map { wanted in
       let column = try table.column(wanted)
-      guard column.generatedSQL == nil else {
+      guard column.generated == nil else {
         throw Failure(
           "the column “\(wanted)” of “\(table.name)” is generated, so it takes no values")
       }

@@ -235,7 +235,7 @@ extension Tool {
     return schemas[0].tables.compactMap { table in
       guard let other = schemas[1].table(table.name) else { return nil }
       let columns = table.columns.filter { column in
-        column.generatedSQL == nil && other.columns.contains { $0.name == column.name }
+        column.generated == nil && other.columns.contains { $0.name == column.name }
       }.map { "CAST(\($0.name.quotedIdentifier) AS TEXT)" }.joined(separator: ", ")
       return "SELECT \(columns) FROM \(table.name.quotedIdentifier) ORDER BY \(columns)"
     }

@@ -56,8 +56,8 @@ extension TableSchema {
     }
     if engine != nil { return column.needsValue ? "it is NOT NULL and has no default" : nil }
     if column.isStored { return "it is a STORED generated column" }
-    if column.generatedSQL != nil { return nil }
-    let value = column.defaultSQL?.normalizedSQL ?? ["null"]
+    if column.generated != nil { return nil }
+    let value = column.default?.normalizedSQL ?? ["null"]
     if value == ["null"] { return column.isNotNull ? "it is NOT NULL and has no default" : nil }
     if value.first == "(" || value.first?.hasPrefix("current_") == true {
       return "its default is an expression"

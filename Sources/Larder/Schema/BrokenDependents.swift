@@ -29,7 +29,7 @@ struct BrokenDependents {
         statements["DELETE from \(prefix)\(table)"] = "DELETE FROM \(name)"
         // The columns of a broken view can't be read.
         let columns = ((try? db.columns(of: table, in: owner)) ?? []).filter {
-          $0.generatedSQL == nil
+          $0.generated == nil
         }
         let list = columns.map { "\($0.name.quotedIdentifier) = \($0.name.quotedIdentifier)" }
         statements["UPDATE of \(prefix)\(table)"] =

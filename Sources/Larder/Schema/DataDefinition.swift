@@ -31,9 +31,9 @@ package enum DDL {
     if isAutoincrement { parts.append("AUTOINCREMENT") }
     if column.isNotNull { parts.append("NOT NULL") }
     if isUnique { parts.append("UNIQUE") }
-    if let value = column.defaultSQL { parts.append("DEFAULT \(value)") }
+    if let value = column.default { parts.append("DEFAULT \(value)") }
     parts += column.checks.map(check)
-    if let expression = column.generatedSQL {
+    if let expression = column.generated {
       parts.append("GENERATED ALWAYS " + generated(expression, isStored: column.isStored))
     }
     if let reference { parts.append(reference.clause) }

@@ -59,12 +59,12 @@ struct DeclaredTable {
     }
     // Key columns are NOT NULL too: SQLite would allow NULL in a key, even several times.
     column.isNotNull = !isRowID && (definition.isPrimaryKey || !definition.type.isNullable)
-    column.defaultSQL =
+    column.default =
       try definition.defaultSQL.map { "(\(try text($0)))" }
       ?? definition.defaultValue.map { try dialect.literal(of: $0(dateFormat), as: type) }
     column.primaryKeyPosition = primaryKey.firstIndex(of: name).map { $0 + 1 } ?? 0
     column.collation = definition.collation
-    column.generatedSQL = try definition.generated.map { try text($0.expression) }
+    column.generated = try definition.generated.map { try text($0.expression) }
     column.isStored =
       definition.generated.map { $0.isStored || dialect.definitions != nil } ?? false
     column.checks = try definition.checks.map(text)

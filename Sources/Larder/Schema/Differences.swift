@@ -105,12 +105,12 @@ private struct TableComparison {
         .nullability, column.name, text(column.isNotNull), text(other.isNotNull),
         isNote: isSQLite && column.isNotNull && other.primaryKeyPosition > 0)
     }
-    if normalized(default: column.defaultSQL) != normalized(default: other.defaultSQL) {
+    if normalized(default: column.default) != normalized(default: other.default) {
       add(
-        .defaultValue, column.name, column.defaultSQL, other.defaultSQL,
+        .defaultValue, column.name, column.default, other.default,
         isNote: isSQLite
-          && DefaultValue(column.defaultSQL).stored(affinity(column, declared))
-            == DefaultValue(other.defaultSQL).stored(affinity(other, self.found))
+          && DefaultValue(column.default).stored(affinity(column, declared))
+            == DefaultValue(other.default).stored(affinity(other, self.found))
       )
     }
     if column.collation?.foldedName ?? binary != other.collation?.foldedName ?? binary {
@@ -134,10 +134,10 @@ private struct TableComparison {
   }
 
   private mutating func compareGenerated(_ column: ColumnSchema, _ other: ColumnSchema) {
-    let text = column.generatedSQL.map { DDL.generated($0, isStored: column.isStored) }
-    guard let generated = column.generatedSQL, let otherGenerated = other.generatedSQL else {
-      if column.generatedSQL != nil || other.generatedSQL != nil {
-        add(.generated, column.name, text, other.generatedSQL == nil ? nil : "GENERATED ALWAYS")
+    let text = column.generated.map { DDL.generated($0, isStored: column.isStored) }
+    guard let generated = column.generated, let otherGenerated = other.generated else {
+      if column.generated != nil || other.generated != nil {
+        add(.generated, column.name, text, other.generated == nil ? nil : "GENERATED ALWAYS")
       }
       return
     }
@@ -224,7 +224,7 @@ extension ColumnSchema {
   fileprivate var summary: String {
     [
       name.quotedIdentifier, numberedType, isNotNull ? "NOT NULL" : "",
-      defaultSQL.map { "DEFAULT \($0)" } ?? "", generatedSQL == nil ? "" : "GENERATED ALWAYS",
+      self.default.map { "DEFAULT \($0)" } ?? "", generated == nil ? "" : "GENERATED ALWAYS",
     ].filter { !$0.isEmpty }.joined(separator: " ")
   }
 }

@@ -49,5 +49,5 @@ extension TableSchema {
 
 extension ColumnSchema {
   /// Whether rows can't be inserted without a value for this column.
-  var needsValue: Bool { isNotNull && defaultSQL == nil && generatedSQL == nil }
+  var needsValue: Bool { isNotNull && self.default == nil && generated == nil }
 }

@@ -39,8 +39,8 @@ package struct RowCopy {
   func sql(to table: String) -> SQL {
     var values = self.values
     // INSERT needs at least one column.
-    if values.isEmpty, let column = new.columns.first(where: { $0.generatedSQL == nil }) {
-      let source = SQL(raw: column.defaultSQL ?? "NULL")
+    if values.isEmpty, let column = new.columns.first(where: { $0.generated == nil }) {
+      let source = SQL(raw: column.default ?? "NULL")
       values.append(Value(target: column.name, source: source, column: nil))
     }
     let targets = SQL(raw: values.map(\.target).identifierList)
@@ -62,7 +62,7 @@ package struct RowCopy {
 
   var values: [Value] {
     var values = new.columns.compactMap { column -> Value? in
-      guard column.generatedSQL == nil else { return nil }
+      guard column.generated == nil else { return nil }
       if let expression = copying[column.name.foldedName] {
         let tokens = expression.text.sqlTokens
         let source = tokens.count == 1 ? tokens[0].identifier.flatMap(old.column) : nil
@@ -241,7 +241,7 @@ extension TableSchema {
   /// The columns whose values another table can't hold: it lacks the column, or computes it.
   func lostColumns(for new: TableSchema) -> [ColumnSchema] {
     columns.filter {
-      $0.generatedSQL == nil && new.column($0.name).map { $0.generatedSQL != nil } ?? true
+      $0.generated == nil && new.column($0.name).map { $0.generated != nil } ?? true
     }
   }
 

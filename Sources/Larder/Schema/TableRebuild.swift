@@ -154,7 +154,7 @@ private struct TableRebuild {
     temporaryName = try Self.freeName(new.name + " rebuilt", in: db)
     copy = RowCopy(old: old, new: new, losing: losing, db: db, copying: copying)
     for name in copy.copying.keys.sorted(by: { $0.lexicographicallyPrecedes($1) })
-    where !new.columns.contains(where: { $0.name.foldedName == name && $0.generatedSQL == nil }) {
+    where !new.columns.contains(where: { $0.name.foldedName == name && $0.generated == nil }) {
       throw SchemaError.noSuchColumn(table: new.name, column: String(decoding: name, as: UTF8.self))
     }
     // Code that counts columns, such as `SELECT *` or INSERT without names, keeps its meaning.
@@ -238,7 +238,7 @@ private struct TableRebuild {
   /// doesn't count computed columns there. (With more or fewer columns, the trigger doesn't compile.)
   private func checkPlaces(_ triggers: some Sequence<SchemaEntry>) throws {
     let places = [old, new].map { table in
-      table.columns.filter { $0.generatedSQL == nil }.map(\.name.foldedName)
+      table.columns.filter { $0.generated == nil }.map(\.name.foldedName)
     }
     let isMoved = zip(places[0], places[1]).contains { $0 != $1 && places[1].contains($0) }
     guard isMoved, let trigger = triggers.first(where: { $0.countsColumns(of: old) }) else {

@@ -25,7 +25,7 @@ struct ValueConversion {
     let becomesRowID =
       target.name == new.rowIDColumn && column.name.foldedName != old.rowIDColumn?.foldedName
     let replacesNull = new.conflictClauses.contains { $0.replacesNull(in: target.name) }
-    if becomesRowID || target.defaultSQL != nil && replacesNull {
+    if becomesRowID || target.default != nil && replacesNull {
       conditions.append("\(value) IS NULL")
     }
     changed = conditions.reduce(nil) { all, one in all.map { "\($0) OR \(one)" } ?? one }

@@ -143,9 +143,9 @@ struct PostgresCatalog: EngineCatalog {
       column.type = try row.get("type")
       column.collation = try row.get("collated")
       column.isNotNull = try row.get("is_not_null")
-      column.defaultSQL = try row.get("value")
-      column.generatedSQL = try row.get("generated")
-      column.isStored = column.generatedSQL != nil
+      column.default = try row.get("value")
+      column.generated = try row.get("generated")
+      column.isStored = column.generated != nil
       column.primaryKeyPosition = try row.get("place")
       column.identity = try row.get("identity")
       return column

@@ -30,7 +30,7 @@ struct TableAlteration {
     for (name, expression) in copying.sorted(by: { $0.key < $1.key }) {
       let column =
         new.column(name) ?? new.columns.first { $0.name.foldedName == name.foldedName }
-      guard let column, column.generatedSQL == nil else {
+      guard let column, column.generated == nil else {
         throw SchemaError.noSuchColumn(table: new.name, column: name)
       }
       expressions[column.name] = expression
@@ -49,7 +49,7 @@ struct TableAlteration {
     try dropComputedColumns()
     try addColumns()
     try changeTypes()
-    for column in old.columns where column.generatedSQL == nil && keptColumn(column.name) == nil {
+    for column in old.columns where column.generated == nil && keptColumn(column.name) == nil {
       try alter("DROP COLUMN \(column.name.quotedIdentifier)")
     }
     for (column, former) in keptColumns { try changeProperties(of: column, from: former) }
@@ -71,7 +71,7 @@ struct TableAlteration {
   /// The columns whose values stay in place, perhaps changed, each with its old definition.
   private var keptColumns: [(ColumnSchema, ColumnSchema)] {
     new.columns.compactMap { column in
-      guard column.generatedSQL == nil else { return nil }
+      guard column.generated == nil else { return nil }
       return old.column(column.name).map { (column, $0) }
     }
   }
@@ -88,12 +88,12 @@ struct TableAlteration {
   /// that column.
   private func staysComputed(_ column: ColumnSchema) -> Bool {
     guard changedTypes.isEmpty, let other = new.column(column.name) else { return false }
-    return other.generatedSQL == column.generatedSQL && other.type == column.type
+    return other.generated == column.generated && other.type == column.type
       && other.collation == column.collation
   }
 
   private func dropComputedColumns() throws {
-    for column in old.columns where column.generatedSQL != nil && !staysComputed(column) {
+    for column in old.columns where column.generated != nil && !staysComputed(column) {
       if keptColumn(column.name) != nil {
         try alter(column, "DROP EXPRESSION")
       } else {
@@ -103,8 +103,8 @@ struct TableAlteration {
   }
 
   private func addComputedColumns() throws {
-    for column in new.columns where column.generatedSQL != nil {
-      if let former = old.column(column.name), former.generatedSQL != nil, staysComputed(former) {
+    for column in new.columns where column.generated != nil {
+      if let former = old.column(column.name), former.generated != nil, staysComputed(former) {
         try changeNullability(of: column, from: former)
       } else {
         try alter("ADD COLUMN " + definition(of: column))
@@ -114,7 +114,7 @@ struct TableAlteration {
 
   /// Adds the columns that aren't computed, as nullable: all rows get values before NULL is ruled out.
   private func addColumns() throws {
-    for column in new.columns where column.generatedSQL == nil && old.column(column.name) == nil {
+    for column in new.columns where column.generated == nil && old.column(column.name) == nil {
       var nullable = column
       nullable.isNotNull = false
       try alter("ADD COLUMN " + definition(of: nullable))
@@ -135,7 +135,7 @@ struct TableAlteration {
       return try changeValues()
     }
     for (column, former) in changedTypes {
-      if former.defaultSQL != nil { try alter(column, "DROP DEFAULT") }
+      if former.default != nil { try alter(column, "DROP DEFAULT") }
     }
     for (column, former) in keptColumns where former.identity != column.identity {
       if !former.identity.isEmpty { try alter(column, "DROP IDENTITY") }
@@ -198,10 +198,10 @@ struct TableAlteration {
   ]
 
   private func changeProperties(of column: ColumnSchema, from former: ColumnSchema) throws {
-    if changedTypes.contains(where: { $0.0.name == column.name }), let value = column.defaultSQL {
+    if changedTypes.contains(where: { $0.0.name == column.name }), let value = column.default {
       try alter(column, "SET DEFAULT \(value)")
-    } else if column.defaultSQL != former.defaultSQL, former.generatedSQL == nil {
-      try alter(column, column.defaultSQL.map { "SET DEFAULT \($0)" } ?? "DROP DEFAULT")
+    } else if column.default != former.default, former.generated == nil {
+      try alter(column, column.default.map { "SET DEFAULT \($0)" } ?? "DROP DEFAULT")
     }
     try changeNullability(of: column, from: former)
     guard column.identity != former.identity, !column.identity.isEmpty else { return }
@@ -236,7 +236,7 @@ struct TableAlteration {
 
   private func addConstraints() throws {
     for column in new.columns where old.column(column.name) == nil && column.isNotNull {
-      if column.generatedSQL == nil { try alter(column, "SET NOT NULL") }
+      if column.generated == nil { try alter(column, "SET NOT NULL") }
     }
     if changesKey, !new.primaryKey.isEmpty {
       try alter("ADD " + IndexSchema(constraint: .primaryKey, columns: new.primaryKey).sql)

@@ -94,7 +94,7 @@ struct CreateTableParser {
         checks.append(group.tokens.text)
         column.checks.append(group.tokens.text)
       }
-      if token.isWord("as") { column.generatedSQL = group.tokens.text }
+      if token.isWord("as") { column.generated = group.tokens.text }
       return group.end + 1
     }
     if token.isSymbol("("), let group = tokens.group(from: index) { return group.end + 1 }

@@ -73,9 +73,9 @@ struct TableReader {
       column.name = name
       column.type = try row.withUnsafeBytes(at: 1) { String(decoding: $0, as: UTF8.self) }
       column.isNotNull = try row.get(at: 2)
-      column.defaultSQL = try row.get(at: 3)
+      column.default = try row.get(at: 3)
       column.primaryKeyPosition = try row.get(at: 4)
-      column.generatedSQL = try row.get(at: 5) ? column.generatedSQL ?? "" : nil
+      column.generated = try row.get(at: 5) ? column.generated ?? "" : nil
       column.isStored = try row.get(at: 6)
       return column
     }

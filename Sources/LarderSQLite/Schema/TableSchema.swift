@@ -8,7 +8,7 @@ public struct TableSchema: Hashable, Sendable {
   /// The columns in order.
   public package(set) var columns: [ColumnSchema] = []
   /// Whether the key is [AUTOINCREMENT](https://www.sqlite.org/autoinc.html).
-  public package(set) var isAutoincrement = false
+  package var isAutoincrement = false
   /// The expression of each CHECK constraint, those of columns first.
   public package(set) var checks: [String] = []
   /// The foreign keys, those of columns first.
@@ -88,15 +88,15 @@ public struct ColumnSchema: Hashable, Sendable {
   /// Whether the column is declared NOT NULL.
   public package(set) var isNotNull = false
   /// The DEFAULT expression, if any.
-  public package(set) var defaultSQL: String?
+  public package(set) var `default`: String?
   /// The column's position in the primary key, from 1; 0 if it isn't a part of it.
   public package(set) var primaryKeyPosition = 0
   /// The declared collation, if any.
   public package(set) var collation: String?
   /// The expression of a generated column; nil for other columns.
-  public package(set) var generatedSQL: String?
+  public package(set) var generated: String?
   /// Whether a generated column is STORED, rather than VIRTUAL.
-  public package(set) var isStored = false
+  package var isStored = false
   /// The column's definition in CREATE TABLE; only the name if there is none, as for views.
   public package(set) var sql: String
   package var checks: [String] = []
@@ -177,7 +177,7 @@ public struct ForeignKeySchema: Hashable, Sendable {
   /// The action when the referenced key changes.
   public let onUpdate: ForeignKeyAction
   /// Whether the key is checked when the transaction commits, rather than at once.
-  public let isDeferred: Bool
+  package let isDeferred: Bool
   /// The name that the engine has given the key; nil for SQLite's.
   package let name: String?
 

@@ -54,7 +54,7 @@ extension CopiedTable {
     self.init(
       table,
       (number.map { [CopiedColumn($0, .any, isRowID: true)] } ?? [])
-        + table.columns.filter { $0.generatedSQL == nil }.map { CopiedColumn($0.name, .any) })
+        + table.columns.filter { $0.generated == nil }.map { CopiedColumn($0.name, .any) })
   }
 
   /// Plans the copy of a file's table to a server. Where a declaration doesn't determine a column's kind, the
@@ -119,7 +119,7 @@ extension CopiedTable {
       }
       let found = target.columns.first { onServer ? $0.name == name : $0.name.isSameName(name) }
       guard let found else { throw Failure("\(path): “\(target.name)” has no column “\(name)”") }
-      if found.generatedSQL != nil {
+      if found.generated != nil {
         columns.remove(at: index)
         continue
       }

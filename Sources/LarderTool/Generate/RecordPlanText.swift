@@ -133,9 +133,9 @@ extension PropertyPlan {
     declareType(in: table)
     if let collation = column.collation { add(.collate(collation)) }
     for check in column.checks { add(.check(check)) }
-    if let expression = column.generatedSQL {
+    if let expression = column.generated {
       add(.generated(expression, isStored: column.isStored))
-    } else if let sql = column.defaultSQL, sql.normalizedSQL != ["null"] {
+    } else if let sql = column.default, sql.normalizedSQL != ["null"] {
       declareDefault(sql, literal(of: sql))
     }
   }

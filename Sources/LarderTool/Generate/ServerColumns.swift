@@ -88,7 +88,7 @@ extension ColumnType {
 
 extension ColumnSchema {
   /// Whether the server generates the column's values by an identity or a sequence.
-  var isNumbered: Bool { !identity.isEmpty || defaultSQL?.hasPrefix("nextval(") == true }
+  var isNumbered: Bool { !identity.isEmpty || self.default?.hasPrefix("nextval(") == true }
 }
 
 extension PropertyPlan {
@@ -105,7 +105,7 @@ extension PropertyPlan {
     self.storage = storage
     evidence = ColumnEvidence()
     isOptional = isView || !column.isNotNull || storage == .key
-    if column.generatedSQL == nil, column.identity == "GENERATED ALWAYS AS IDENTITY", !isKey {
+    if column.generated == nil, column.identity == "GENERATED ALWAYS AS IDENTITY", !isKey {
       options.append(.readOnly)
     }
   }
@@ -124,7 +124,7 @@ extension RecordPlan {
         PropertyStorage(serverType: type) == nil
         ? "is \(type), which a query reads as text: \(name)::text"
         : "has the same name as another column except for case"
-      let isNeeded = column.isNotNull && column.defaultSQL == nil && !isView
+      let isNeeded = column.isNotNull && column.default == nil && !isView
       let need = isNeeded ? " A record can't be inserted without it." : ""
       notes.append("Left out: “\(column.name)” \(reason).\(need)".commented)
     }

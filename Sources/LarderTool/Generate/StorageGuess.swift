@@ -160,7 +160,7 @@ struct StorageGuess {
     let formats: [String: DateFormat] = [
       "current_timestamp": .sqlDateTime, "current_date": .sqlDate,
     ]
-    if let format = (column.defaultSQL?.lowercased()).flatMap({ formats[$0] }) {
+    if let format = (column.default?.lowercased()).flatMap({ formats[$0] }) {
       take(.date(format), "by its default, as there is no value yet")
     } else if type.contains("DATE") || type.contains("TIME") {
       notes.append("No value shows its format yet: for a Date, add as: .format(…).")

@@ -56,9 +56,9 @@ struct InspectedColumn: Encodable {
     name = column.name
     type = column.type
     isNotNull = column.isNotNull
-    defaultSQL = column.defaultSQL
+    defaultSQL = column.default
     collation = column.collation
-    generatedSQL = column.generatedSQL
+    generatedSQL = column.generated
     primaryKeyPosition = column.primaryKeyPosition > 0 ? column.primaryKeyPosition : nil
   }
 }

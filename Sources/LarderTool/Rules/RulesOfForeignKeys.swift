@@ -107,7 +107,7 @@ private func impossibleAction(_ key: ForeignKeySchema, _ table: TableSchema) -> 
   let actions = [key.onDelete, key.onUpdate]
   let columns = key.columns.compactMap(table.column).filter(\.isNotNull)
   let nulled = actions.contains(.setNull) ? columns.first : nil
-  let reset = actions.contains(.setDefault) ? columns.first { $0.defaultSQL == nil } : nil
+  let reset = actions.contains(.setDefault) ? columns.first { $0.default == nil } : nil
   guard let column = nulled ?? reset else { return nil }
   return Evidence(
     table: table.name, columns: [column.name],

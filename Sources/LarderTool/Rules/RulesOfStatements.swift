@@ -86,10 +86,10 @@ extension TableSchema {
   fileprivate var expressions: [TableExpression] {
     var all = checks.map { TableExpression(kind: "the CHECK", sql: $0) }
     for column in columns {
-      if let sql = column.generatedSQL {
+      if let sql = column.generated {
         all.append(TableExpression(kind: "the computed column", sql: sql, columns: [column.name]))
       }
-      if let sql = column.defaultSQL, sql.utf8.first == UInt8(ascii: "\"") {
+      if let sql = column.default, sql.utf8.first == UInt8(ascii: "\"") {
         all.append(TableExpression(kind: "the DEFAULT", sql: sql, columns: [column.name]))
       }
     }
@@ -169,7 +169,7 @@ extension CheckedDatabase {
     case .delete: return "DELETE FROM \(name)"
     case .update:
       let columns = (try? db.columns(of: table, in: "main")) ?? []
-      let names = columns.filter { $0.generatedSQL == nil }.map(\.name.quotedIdentifier)
+      let names = columns.filter { $0.generated == nil }.map(\.name.quotedIdentifier)
       guard !names.isEmpty else { return nil }
       let list = names.map { "\($0) = \($0)" }.joined(separator: ", ")
       return "UPDATE \(name) SET \(SQL(raw: list))"

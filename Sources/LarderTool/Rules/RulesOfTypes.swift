@@ -25,7 +25,7 @@ let rulesOfTypes: [Rule] = [
     "mixed-types", .note,
     "Values of several types in a column without a type sort by type, and equal no value of another.",
     values: {
-      guard $0.column.type.isEmpty, $0.column.generatedSQL == nil,
+      guard $0.column.type.isEmpty, $0.column.generated == nil,
         $0.values.count(.integer) + $0.values.count(.real) > 0
       else { return nil }
       return $0.evidence(

@@ -128,14 +128,14 @@ extension StepsPlan.Rebuild {
       "To be decided: the value of existing rows for “\($0.name)”, which is NOT NULL and has no default. Until then this fails if there are rows."
     }
     remarks += new.columns.compactMap { column in
-      guard column.isNotNull, column.generatedSQL == nil, let before = old.column(column.name),
+      guard column.isNotNull, column.generated == nil, let before = old.column(column.name),
         !before.isNotNull, column.name != old.rowIDColumn
       else { return nil }
       return
         "“\(column.name)” can't be NULL any more. To be decided: the value for rows that have NULL there. Until they are updated this fails."
     }
-    let lost = old.columns.filter { new.column($0.name) == nil && $0.generatedSQL == nil }
-    let added = new.columns.filter { old.column($0.name) == nil && $0.generatedSQL == nil }
+    let lost = old.columns.filter { new.column($0.name) == nil && $0.generated == nil }
+    let added = new.columns.filter { old.column($0.name) == nil && $0.generated == nil }
     if let lost = lost.first, let added = added.first {
       remarks.append(
         "If “\(added.name)” is “\(lost.name)” renamed, first rename it by ALTER TABLE … RENAME COLUMN, then compare again."

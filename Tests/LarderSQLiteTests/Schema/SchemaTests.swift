@@ -94,9 +94,9 @@ struct SchemaTests {
     #expect(columns.map(\.name) == ["line", "number", "name", "anything", "label"])
     #expect(columns.map(\.type) == ["TEXT", "INTEGER", "VARCHAR(40)", "", "TEXT"])
     #expect(columns.map(\.isNotNull) == [true, true, false, false, false])
-    #expect(columns.map(\.defaultSQL) == [nil, nil, "'unnamed'", nil, nil])
+    #expect(columns.map(\.default) == [nil, nil, "'unnamed'", nil, nil])
     #expect(columns.map(\.primaryKeyPosition) == [2, 1, 0, 0, 0])
-    #expect(columns.map(\.generatedSQL) == [nil, nil, nil, nil, "line || number"])
+    #expect(columns.map(\.generated) == [nil, nil, nil, nil, "line || number"])
   }
 
   @Test("`columns`, `indexes`, `foreignKeys` give details that only the CREATE statement contains")

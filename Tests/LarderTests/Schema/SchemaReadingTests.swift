@@ -40,10 +40,10 @@ struct SchemaReadingTests {
     #expect(table.columns.map(\.name) == ["id", "name", "check", "label", "short"])
     #expect(table.columns.map(\.type) == ["INTEGER", "VARCHAR(40)", "TEXT", "TEXT", "TEXT"])
     #expect(table.columns.map(\.isNotNull) == [false, true, false, false, false])
-    #expect(table.columns.map(\.defaultSQL) == [nil, "'un, ' || 'named'", nil, nil, nil])
+    #expect(table.columns.map(\.default) == [nil, "'un, ' || 'named'", nil, nil, nil])
     #expect(table.columns.map(\.collation) == [nil, "NOCASE", nil, nil, nil])
     #expect(
-      table.columns.map(\.generatedSQL) == [
+      table.columns.map(\.generated) == [
         nil, nil, nil, "upper(name) || x'2d' || 1e-5", "substr(name, 1, 3)",
       ])
     #expect(table.columns.map(\.isStored) == [false, false, false, true, false])
@@ -71,7 +71,7 @@ struct SchemaReadingTests {
     let columns = try #require(try Schema(db).table("lake")).columns
     #expect(columns.map(\.name) == ["the name", "size"])
     #expect(columns.map(\.collation) == ["NOCASE", nil])
-    #expect(columns.map(\.generatedSQL) == [nil, #"length("the name")"#])
+    #expect(columns.map(\.generated) == [nil, #"length("the name")"#])
     #expect(columns.map(\.sql)[0] == "'the name' TEXT COLLATE 'NOCASE'")
   }
 
