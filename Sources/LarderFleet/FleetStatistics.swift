@@ -6,7 +6,7 @@ extension DatabaseFleet {
     /// How many databases are open, are being opened, or are being closed.
     public internal(set) var open = 0
     /// How many of them are in use.
-    public internal(set) var inUse = 0
+    package internal(set) var inUse = 0
     /// How many callers wait for a database that isn't open yet, or to remove one.
     public internal(set) var waiting = 0
     /// How often a database was opened.
@@ -14,7 +14,7 @@ extension DatabaseFleet {
     /// How often a database was closed to make room for another.
     public internal(set) var evicted = 0
     /// How often a database was closed after ``DatabaseFleet/Configuration/idleTime`` without use.
-    public internal(set) var expired = 0
+    package internal(set) var expired = 0
     /// An estimate of the open databases' file descriptors: three for each of ``open`` with a write-ahead
     /// log, otherwise two.
     package internal(set) var descriptors = 0

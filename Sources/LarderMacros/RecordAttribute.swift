@@ -5,6 +5,7 @@ import Larder
 /// The compiler checks an attribute's arguments before there is a table, so it can't know a column's type
 /// yet. Hence these types, which have the same members as ``Larder/ColumnOption`` and
 /// ``Larder/TableConstraint``. The macros copy the arguments' text; no value of these types is ever used.
+@_documentation(visibility: internal)
 public enum RecordAttribute {
   /// An option of a column (see ``Larder/ColumnOption``), or its name as a string literal.
   ///

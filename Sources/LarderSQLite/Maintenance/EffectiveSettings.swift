@@ -13,7 +13,7 @@ public struct EffectiveSettings: Hashable, Sendable {
   /// Whether the connection is hardened, as all are unless they allow strings in double quotes: statements
   /// can't damage the file on purpose, pages are checked as they are read, text in double quotes is never a
   /// string, and no extension can be loaded.
-  public var isHardened: Bool {
+  package var isHardened: Bool {
     isDefensive && cellSizeCheck && !allowsDoubleQuotedStrings && !loadsExtensions
   }
   /// The page cache in bytes.

@@ -51,7 +51,7 @@ public struct RowChange: Hashable, Sendable {
 public struct CommittedChanges<Change: Sendable>: Sendable {
   /// The number of the commit. It increases with each commit while the queue or pool has a feed. It isn't
   /// stable across processes, or once the database is opened anew.
-  public let number: Int
+  package let number: Int
   /// The changes, in the order in which statements made them. A row that was changed twice occurs twice.
   public let changes: [Change]
   /// Whether the changes are unknown, so that ``changes`` is empty. Such a commit is that of another process,
@@ -67,7 +67,7 @@ public struct CommittedChanges<Change: Sendable>: Sendable {
 /// Earlier transactions were delivered. To go on, read the tables anew and begin another feed.
 public struct FeedOverflow: Error, Hashable, Sendable, CustomStringConvertible {
   /// The number of the first transaction that wasn't delivered.
-  public let number: Int
+  package let number: Int
   /// The limit, in rows or bytes; see ``kind``.
   public let limit: Int
   /// Which limit was exceeded.

@@ -10,7 +10,7 @@ public struct TableSchema: Hashable, Sendable {
   /// Whether the key is [AUTOINCREMENT](https://www.sqlite.org/autoinc.html).
   package var isAutoincrement = false
   /// The expression of each CHECK constraint, those of columns first.
-  public package(set) var checks: [String] = []
+  package var checks: [String] = []
   /// The foreign keys, those of columns first.
   public package(set) var foreignKeys: [ForeignKeySchema] = []
   /// The indexes that CREATE INDEX makes.

@@ -38,7 +38,7 @@ enum PublicCalls {
     "NotACondition", "NumberValue", "OperandsOfDifferentTypes", "OptionalFields", "OrderingTerm",
     "Page", "PageError", "Query", "QueryColumns", "QueryCursor", "QueryNames", "QueryPlan",
     "QuerySource", "QueryTable", "QueryTableDefinition", "RealValue", "RebuildLosses", "Record",
-    "RecordAttribute", "RecordError", "RecordFields", "RecordHooks", "ResultCode", "SQL",
+    "RecordError", "RecordFields", "RecordHooks", "ResultCode", "SQL",
     "SQLExpression",
     "SQLiteLibrary", "Schema", "SchemaEntry", "SchemaError", "SchemaStep", "Selection",
     "StorageClass", "Table", "TableConstraint",
