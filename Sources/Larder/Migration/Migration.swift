@@ -55,7 +55,8 @@ public struct Migration: Sendable {
   ///   the effects of those before it stay, and the next attempt runs all of them again: so they have to be
   ///   repeatable (`DROP INDEX IF EXISTS` first). SQLite has no such statements, and always uses a
   ///   transaction.
-  /// - `down`: the SQL that undoes the migration, for `Migrator.migrateDown`. It isn't part of the checksum.
+  /// - `down`: the SQL that undoes the migration, for `Migrator.migrate(_:downTo:)`. It isn't part of the
+  ///   checksum.
   public init(
     _ name: String, foreignKeys: ForeignKeys = .checkedBeforeCommit, sql: SQL,
     postgres: SQL? = nil, inTransaction: Bool = true, down: SQL? = nil
@@ -72,7 +73,7 @@ public struct Migration: Sendable {
 
   /// A migration in Swift.
   ///
-  /// - `down`: undoes the migration, for `Migrator.migrateDown`.
+  /// - `down`: undoes the migration, for `Migrator.migrate(_:downTo:)`.
   /// - `up`: makes the migration's changes. An error that it throws rolls all of them back.
   public init(
     _ name: String, foreignKeys: ForeignKeys = .checkedBeforeCommit,

@@ -114,12 +114,12 @@ public struct Migrator: Sendable {
   ///
   /// Throws what `migrate` does, ``MigrationError/notApplied(migration:)``, and,
   /// before anything is undone, ``MigrationError/irreversible(migration:)``.
-  public func migrateDown(_ access: some DatabaseAccess, to name: String?) throws {
-    try access.inDatabase { try migrateDown($0, to: name) }
+  public func migrate(_ access: some DatabaseAccess, downTo name: String?) throws {
+    try access.inDatabase { try migrate($0, downTo: name) }
   }
 
   /// Undoes migrations on a connection outside a transaction. Throws what the other form does.
-  public func migrateDown(_ db: Database, to name: String?) throws {
+  public func migrate(_ db: Database, downTo name: String?) throws {
     // The applied migrations are read anew each time: another process may be migrating too, down or up.
     while let index = try lastToUndo(db, after: name) { try undo(index, db) }
   }

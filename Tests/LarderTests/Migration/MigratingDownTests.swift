@@ -16,44 +16,45 @@ struct MigratingDownTests {
     try db.schema().filter { $0.kind == .table }.map(\.name).filter { $0 != "larder_migration" }
   }
 
-  @Test("migrateDown undoes the migrations after the named one, which can be applied again")
+  @Test(
+    "`migrate(_:downTo:)` undoes the migrations after the named one, which can be applied again")
   func down() throws {
     let queue = try DatabaseQueue()
     try migrator.migrate(queue)
-    try migrator.migrateDown(queue, to: "city")
+    try migrator.migrate(queue, downTo: "city")
     #expect(try queue.read(tables) == ["city"])
     #expect(try queue.read(migrator.pending) == ["river", "lake"])
     try migrator.migrate(queue)
     #expect(try queue.read(tables) == ["city", "river", "lake"])
-    try migrator.migrateDown(queue, to: "lake")
+    try migrator.migrate(queue, downTo: "lake")
     #expect(try queue.read(tables).count == 3)
-    try migrator.migrateDown(queue, to: nil)
+    try migrator.migrate(queue, downTo: nil)
     #expect(try queue.read(tables) == [])
-    try migrator.migrateDown(queue, to: nil)
+    try migrator.migrate(queue, downTo: nil)
     #expect(try queue.read(migrator.pending).count == 3)
   }
 
-  @Test("migrateDown to a migration that isn't applied or isn't known throws")
+  @Test("`migrate(_:downTo:)` to a migration that isn't applied or isn't known throws")
   func notApplied() throws {
     let db = try Database.empty()
     try Migrator(Array(migrator.migrations.prefix(2))).migrate(db)
     for name in ["lake", "mountain"] {
-      let error = failure(MigrationError.self) { try migrator.migrateDown(db, to: name) }
+      let error = failure(MigrationError.self) { try migrator.migrate(db, downTo: name) }
       #expect(error?.description == "the migration “\(name)” isn't applied")
     }
     #expect(try tables(db).count == 2)
   }
 
-  @Test("If one migration has no `down`, migrateDown throws and undoes none")
+  @Test("If one migration has no `down`, `migrate(_:downTo:)` throws and undoes none")
   func irreversible() throws {
     let db = try Database.empty()
     let migrator = Migrator(
       [Migration("mountain", sql: "CREATE TABLE mountain (name TEXT)")] + migrator.migrations)
     try migrator.migrate(db)
-    let error = failure(MigrationError.self) { try migrator.migrateDown(db, to: nil) }
+    let error = failure(MigrationError.self) { try migrator.migrate(db, downTo: nil) }
     #expect(error?.description == "the migration “mountain” can't be undone: it has no “down”")
     #expect(try tables(db).count == 4)
-    try migrator.migrateDown(db, to: "mountain")
+    try migrator.migrate(db, downTo: "mountain")
     #expect(try tables(db) == ["mountain"])
   }
 
@@ -66,7 +67,7 @@ struct MigratingDownTests {
       migrator.migrations[2],
     ])
     try migrator.migrate(db)
-    let error = failure(MigrationError.self) { try migrator.migrateDown(db, to: nil) }
+    let error = failure(MigrationError.self) { try migrator.migrate(db, downTo: nil) }
     #expect(error?.sql?.trimmingPrefix(" ") == "DROP TABLE ocean")
     #expect(try tables(db) == ["sea"])
     #expect(try migrator.applied(db).map(\.name) == ["sea"])

@@ -135,7 +135,7 @@ struct MigrationGuardTests {
   }
 
   @Test(
-    "migrateDown also undoes what another process has migrated meanwhile")
+    "`migrate(_:downTo:)` also undoes what another process has migrated meanwhile")
   func downAndUp() throws {
     let folder = try ScratchFolder()
     let path = folder.file("cities.db")
@@ -162,7 +162,7 @@ struct MigrationGuardTests {
       other.withLock { $0 = result }
     }
     let db = try Database(path: path, configuration: configuration)
-    try Migrator(migrations).migrateDown(db, to: "city")
+    try Migrator(migrations).migrate(db, downTo: "city")
     try #require(other.withLock { $0 }).get()
     #expect(try Migrator(migrations).pending(db) == ["lake", "river"])
   }

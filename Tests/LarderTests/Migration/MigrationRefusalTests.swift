@@ -23,7 +23,7 @@ struct MigrationRefusalTests {
     let schema = try db.schema()
     let error = failure(MigrationError.self) { try migrator.pending(db) }.map { "\($0)" }
     for operation: () throws -> Void in [
-      { try migrator.migrate(db) }, { try migrator.migrateDown(db, to: nil) },
+      { try migrator.migrate(db) }, { try migrator.migrate(db, downTo: nil) },
       { _ = try migrator.dryRun(db) },
     ] {
       #expect(failure(MigrationError.self, operation).map { "\($0)" } == error)

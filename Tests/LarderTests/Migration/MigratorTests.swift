@@ -116,7 +116,7 @@ struct MigratorTests {
     #expect(try migrator.pending(db) == [name, name + " 2"])
     try migrator.migrate(db)
     #expect(try migrator.applied(db).map(\.name) == [name, name + " 2"])
-    #expect(throws: MigrationError.self) { try migrator.migrateDown(db, to: nil) }
+    #expect(throws: MigrationError.self) { try migrator.migrate(db, downTo: nil) }
     try Migrator([migrator.migrations[0]]).migrate(try Database.empty())
   }
 

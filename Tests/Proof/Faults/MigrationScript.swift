@@ -18,7 +18,7 @@ extension FaultScript {
         try WrongAnswer.check(report.migrations.map(\.name), ["drop"], "the report")
       },
       FaultStep("down") { bench in
-        try Migrator(migrations).migrateDown(bench.access(), to: migrations[2].name)
+        try Migrator(migrations).migrate(bench.access(), downTo: migrations[2].name)
       },
       FaultStep("close") { try $0.close() },
     ])

@@ -40,11 +40,11 @@ extension InjectionEntry {
         ])
         try migrator.migrate(db)
         try WrongAnswer.check(try migrator.applied(db).last?.name, text, text: "the migration")
-        try migrator.migrateDown(db, to: "first")
+        try migrator.migrate(db, downTo: "first")
         try WrongAnswer.check(try db.tableExists("b"), false, "whether it is still applied")
         try WrongAnswer.check(try migrator.pending(db).first, text, text: "what is pending")
         try WrongAnswer.expectError("undoing to what isn't applied") {
-          try migrator.migrateDown(db, to: text)
+          try migrator.migrate(db, downTo: text)
         }
       },
     ]

@@ -129,8 +129,8 @@ enum AccessMisuse {
         url: URL(fileURLWithPath: path), configuration: MisuseStage.configuration)
     },
     Call("Migrator.migrate(_:progress:)") { access, _ in try migrator.migrate(access) },
-    Call("Migrator.migrateDown(_:to:)") { access, _ in
-      try migrator.migrateDown(access, to: "harbours")
+    Call("Migrator.migrate(_:downTo:)") { access, _ in
+      try migrator.migrate(access, downTo: "harbours")
     },
     Call("Migrator.dryRun(_:)", onlyReads: true) { access, _ in _ = try migrator.dryRun(access) },
   ]

@@ -50,8 +50,8 @@ extension MisuseCall {
     MisuseCall(
       "Migrator.migrate(_:progress:)", "Migration.init(_:foreignKeys:down:_:)"
     ) { try migrator.migrate($0.db) },
-    MisuseCall("Migrator.migrateDown(_:to:)") {
-      try migrator.migrateDown($0.db, to: "harbours")
+    MisuseCall("Migrator.migrate(_:downTo:)") {
+      try migrator.migrate($0.db, downTo: "harbours")
     },
     MisuseCall("Migrator.pending(_:)") { _ = try migrator.pending($0.db) },
     MisuseCall("Migrator.applied(_:)") { _ = try migrator.applied($0.db) },
