@@ -9,10 +9,10 @@ import Larder
 /// ```
 ///
 /// A database is opened when it is used, migrated if needed, and kept open for the next use. At most
-/// ``DatabaseFleet/Configuration/maximumOpen`` are open: the least recently used one is closed for another (LRU),
-/// and each of them after ``DatabaseFleet/Configuration/idleTime``. A database in use is never closed: if all are in
-/// use, a call waits for its turn (FIFO) up to ``LarderSQLite/Configuration/scopeTimeout``. Each is a
-/// ``LarderSQLite/DatabaseQueue`` with a writer lock of its own: no tenant waits for another's scopes,
+/// ``DatabaseFleet/Configuration/maximumOpen`` are open: the least recently used one is closed for another
+/// (LRU), and each of them after ``DatabaseFleet/Configuration/idleTime``. A database in use is never closed:
+/// if all are in use, a call waits for its turn (FIFO) up to ``LarderSQLite/Configuration/scopeTimeout``. Each
+/// is a ``LarderSQLite/DatabaseQueue`` with a writer lock of its own: no tenant waits for another's scopes,
 /// opening or migration.
 ///
 /// A key is any text but the empty one, even as typed by users: percent-encoding makes it a file name, such
@@ -56,8 +56,8 @@ public final class DatabaseFleet: Sendable {
   /// for an invalid key.
   public func path(of key: String) throws -> String { try files.path(of: TenantKey(key)) }
 
-  /// Creates a database and migrates it, whatever ``DatabaseFleet/Configuration/createsDatabases`` says. Returns
-  /// whether it is new; an existing one is only migrated.
+  /// Creates a database and migrates it, even if using one doesn't create it. Returns whether it is new; an
+  /// existing one is only migrated.
   /// - Throws: ``FleetError`` for an invalid key, and what opening and migrating throw.
   @discardableResult
   public func create(_ key: String) throws -> Bool {

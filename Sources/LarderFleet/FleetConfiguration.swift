@@ -11,7 +11,9 @@ extension DatabaseFleet {
   /// ```
   public struct Configuration: Sendable {
     /// The settings of each database. ``LarderSQLite/Configuration/scopeTimeout`` is also how long a call
-    /// waits for its database to be opened. URIs aren't accepted as paths here.
+    /// waits for its database to be opened. URIs aren't accepted as paths here. Without
+    /// ``LarderSQLite/Configuration/Flags/create``, using a key for the first time throws
+    /// ``FleetError/noDatabase(key:)``, and `DatabaseFleet.create` creates its database.
     public var database: LarderSQLite.Configuration
     /// Brings each database to the program's schema when it is opened; nil for none.
     public var migrator: Migrator?
@@ -29,9 +31,6 @@ extension DatabaseFleet {
     /// connection keeps its schema and up to ``LarderSQLite/Configuration/statementCacheCapacity`` compiled
     /// statements, some kilobytes each.
     public var cacheSize = 64 << 20
-    /// Whether using a key for the first time creates its database. If not, that throws
-    /// ``FleetError/noDatabase(key:)``, and `DatabaseFleet.create` creates it.
-    public var createsDatabases = true
     /// The files' extension: 1 to 16 lowercase ASCII letters and digits.
     public var fileExtension = "db"
 
@@ -41,12 +40,14 @@ extension DatabaseFleet {
       self.migrator = migrator
     }
 
+    /// Whether using a key for the first time creates its database.
+    var createsDatabases: Bool { database.flags.contains(.create) }
+
     /// The settings of each database, with its part of the page cache.
     var ofEach: LarderSQLite.Configuration {
       var configuration = database
       configuration.cacheSize = min(database.cacheSize, cacheSize / max(1, maximumOpen))
       configuration.flags.remove(.uri)
-      if !createsDatabases { configuration.flags.remove(.create) }
       return configuration
     }
   }

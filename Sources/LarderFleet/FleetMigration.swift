@@ -10,9 +10,9 @@ extension DatabaseFleet {
   /// try await fleet.migrate(concurrency: 8) { print("\($0.done) of \($0.total)") }
   /// ```
   ///
-  /// Each database is opened in turn, takes a place of ``DatabaseFleet/Configuration/maximumOpen`` as for a scope,
-  /// and is closed afterwards. One that fails stays as it was (``Larder/MigrationError``) and doesn't keep others
-  /// from being migrated. Each database's history records what was done: called again after an error or a
+  /// Each database is opened in turn, takes a place of ``DatabaseFleet/Configuration/maximumOpen`` as for a
+  /// scope, and is closed afterwards. One that fails stays as it was (``Larder/MigrationError``) and doesn't
+  /// keep others from being migrated. Each database's history records what was done: called again after an error or a
   /// kill, this only looks at the migrated ones, and continues with the rest; no migration runs twice. One that
   /// is open and was restored from an older copy meanwhile is migrated between its scopes.
   ///

@@ -18,16 +18,6 @@ import LarderSQLite
 ///
 /// `TableSchema.rebuild` makes changes that ALTER TABLE can't, even if other tables refer to the table.
 public struct Migration: Sendable {
-  /// The treatment of foreign keys, on a connection that enforces them.
-  public enum ForeignKeys: Hashable, Sendable {
-    /// They aren't enforced while the migration runs, so that it can
-    /// [rebuild](https://www.sqlite.org/lang_altertable.html#otheralter) a table that others refer to. Those
-    /// of all tables are checked before the commit, and a violation that wasn't there before rolls the
-    /// migration back. Deleting rows doesn't delete the rows that refer to them.
-    case checkedBeforeCommit
-    /// They are enforced as usual, with CASCADE and SET NULL, and without the check of all tables.
-    case enforced
-  }
 
   /// The migration's name: any text that isn't empty.
   public let name: String
@@ -37,8 +27,13 @@ public struct Migration: Sendable {
   private let engineChecksum: String?
   /// The checksums that earlier versions of Larder stored for the same SQL.
   private let formerChecksums: [String]
-  /// The treatment of foreign keys.
-  public let foreignKeys: ForeignKeys
+  /// Whether foreign keys are enforced while the migration runs, with CASCADE and SET NULL, on a connection
+  /// that enforces them.
+  ///
+  /// If not, as by default, it can [rebuild](https://www.sqlite.org/lang_altertable.html#otheralter) a table
+  /// that others refer to. Those of all tables are checked before the commit, and a violation that wasn't
+  /// there before rolls the migration back. Deleting rows doesn't delete the rows that refer to them.
+  public let foreignKeys: Bool
   /// The `user_version` of databases that had reached this migration before there was a `Migrator`.
   public private(set) var userVersion: Int32?
   /// Whether another engine runs the migration in a transaction.
@@ -58,7 +53,7 @@ public struct Migration: Sendable {
   /// - `down`: the SQL that undoes the migration, for `Migrator.migrate(_:downTo:)`. It isn't part of the
   ///   checksum.
   public init(
-    _ name: String, foreignKeys: ForeignKeys = .checkedBeforeCommit, sql: SQL,
+    _ name: String, foreignKeys: Bool = false, sql: SQL,
     postgres: SQL? = nil, inTransaction: Bool = true, down: SQL? = nil
   ) {
     self.name = name
@@ -76,7 +71,7 @@ public struct Migration: Sendable {
   /// - `down`: undoes the migration, for `Migrator.migrate(_:downTo:)`.
   /// - `up`: makes the migration's changes. An error that it throws rolls all of them back.
   public init(
-    _ name: String, foreignKeys: ForeignKeys = .checkedBeforeCommit,
+    _ name: String, foreignKeys: Bool = false,
     down: (@Sendable (Database) throws -> Void)? = nil,
     _ up: @escaping @Sendable (Database) throws -> Void
   ) {

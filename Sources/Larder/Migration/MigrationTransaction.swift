@@ -91,7 +91,7 @@ extension Migrator {
     record: (MigrationHistory, Duration) throws -> MigrationHistory?
   ) throws -> Change? {
     try checkIsOutsideOfTransaction(db)
-    let isUnenforced = migration.foreignKeys == .checkedBeforeCommit && db.enforcesForeignKeys
+    let isUnenforced = !migration.foreignKeys && db.enforcesForeignKeys
     var hasBegun = false
     func inTransaction() throws -> Change? {
       try db.inTransaction(.immediate) { db in

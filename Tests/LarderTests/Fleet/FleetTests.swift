@@ -81,9 +81,9 @@ struct FleetTests {
     #expect(fleet.statistics.open == 0)
   }
 
-  @Test("With createsDatabases off, an unknown key throws until `create` makes its database")
+  @Test("Without the flag `create`, an unknown key throws until `create` makes its database")
   func created() async throws {
-    let fleet = try Tenants.fleet(in: folder) { $0.createsDatabases = false }
+    let fleet = try Tenants.fleet(in: folder) { $0.database.flags.remove(.create) }
     let error = failure(FleetError.self) { try fleet.read("norway") { _ in } }
     guard case .noDatabase("norway")? = error else {
       Issue.record("a database was made")

@@ -97,15 +97,15 @@ struct MigrationForeignKeyTests {
     try Migrator([
       create,
       Migration(
-        "forget Norway", foreignKeys: .enforced, sql: "DELETE FROM country WHERE id = 1"),
+        "forget Norway", foreignKeys: true, sql: "DELETE FROM country WHERE id = 1"),
     ]).migrate(db)
     #expect(try count("city") == 1)
     let error = #expect(throws: MigrationError.self) {
       try Migrator([
         create,
         Migration(
-          "forget Norway", foreignKeys: .enforced, sql: "DELETE FROM country WHERE id = 1"),
-        Migration("wrong", foreignKeys: .enforced) { db in
+          "forget Norway", foreignKeys: true, sql: "DELETE FROM country WHERE id = 1"),
+        Migration("wrong", foreignKeys: true) { db in
           try db.executeUpdate("UPDATE city SET country = 7")
         },
       ]).migrate(db)
@@ -118,7 +118,7 @@ struct MigrationForeignKeyTests {
     let error = #expect(throws: MigrationError.self) {
       try Migrator([
         create,
-        Migration("defer", foreignKeys: .enforced) { db in
+        Migration("defer", foreignKeys: true) { db in
           try db.executeUpdate("PRAGMA defer_foreign_keys = ON")
           try db.executeUpdate("UPDATE city SET country = 7")
         },
@@ -153,7 +153,7 @@ struct MigrationForeignKeyTests {
     let db = try Database(path: folder.file("old.db"))
     let later = Migration("later", sql: "CREATE TABLE river (name TEXT)")
     let clean = Migration(
-      "clean", foreignKeys: .enforced,
+      "clean", foreignKeys: true,
       sql: "DELETE FROM city WHERE country NOT IN (SELECT id FROM country)")
     // A migration that doesn't touch the violations still runs.
     try Migrator([create, later, clean]).migrate(db)

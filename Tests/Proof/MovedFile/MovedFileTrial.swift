@@ -80,7 +80,7 @@ struct MovedFileTrial: CustomStringConvertible {
     case .fleet:
       var fleet = DatabaseFleet.Configuration()
       fleet.database = configuration
-      fleet.createsDatabases = true
+      fleet.database.flags.insert(.create)
       return .fleet(try DatabaseFleet(in: files.home, configuration: fleet))
     }
   }
