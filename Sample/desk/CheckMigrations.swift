@@ -64,6 +64,6 @@ struct MigrationChecks {
     let old = try DatabaseQueue(path: path)
     try Migrator(Array(desk.migrations.prefix(1))).migrate(old)
     try await old.close()
-    try migrator.check(oldDatabases: [.file(path)], records: tables)
+    try migrator.check(oldDatabases: [path], records: tables)
   }
 }

@@ -4,10 +4,8 @@ import LarderSQLite
 
 extension Migrator {
   /// A database of an older version of the program.
-  public enum OldDatabase: Sendable {
-    /// A database file. It is copied, and stays unchanged.
+  fileprivate enum OldDatabase {
     case file(String)
-    /// The statements that create it, such as the output of `.dump` in the `sqlite3` shell.
     case dump(SQL)
   }
 
@@ -16,7 +14,7 @@ extension Migrator {
   /// ```swift
   /// @Test func migrations() throws {
   ///   try migrator.check(
-  ///     oldDatabases: [.file("Fixtures/1.0.db"), .file("Fixtures/1.1.db")],
+  ///     oldDatabases: ["Fixtures/1.0.db", "Fixtures/1.1.db"],
   ///     records: [City.self, Country.self],
   ///     queries: [largeCities.sql])
   /// }
@@ -26,14 +24,17 @@ extension Migrator {
   /// same SQL except for spaces, comments, quotes around names, and the case of words. In each of them the
   /// statements that the records read and write with, and the queries, have to compile.
   ///
+  /// - `oldDatabases`: paths of files. They are copied, and stay unchanged.
+  /// - `dumps`: the statements that create further old databases, such as the output of `.dump` in the
+  ///   `sqlite3` shell.
   /// - `configuration`: the configuration to open the databases with, for the functions and collations that
   ///   ``LarderSQLite/Configuration/prepareDatabase`` registers.
   ///
   /// Throws ``MigrationError/check(problems:)`` with all problems, and ``LarderSQLite/DatabaseError`` for an
   /// old database that can't be opened.
   public func check(
-    oldDatabases: [OldDatabase] = [], records: [any Record.Type] = [], queries: [SQL] = [],
-    configuration: Configuration = .init()
+    oldDatabases: [String] = [], dumps: [SQL] = [], records: [any Record.Type] = [],
+    queries: [SQL] = [], configuration: Configuration = .init()
   ) throws {
     var configuration = configuration
     configuration.journalMode = nil
@@ -53,7 +54,8 @@ extension Migrator {
       }
     }
     let new = check("a new database", try DatabaseCopy(Database(configuration: configuration)))
-    for (index, old) in oldDatabases.enumerated() {
+    let all = oldDatabases.map(OldDatabase.file) + dumps.map(OldDatabase.dump)
+    for (index, old) in all.enumerated() {
       let name = old.name(index: index)
       let found = check(name, try old.copy(configuration))
       if !new.isEmpty, !found.isEmpty {

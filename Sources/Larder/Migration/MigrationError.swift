@@ -24,8 +24,8 @@ public enum MigrationError: Error, Sendable {
   case irreversible(migration: String)
   /// The migration was to be the last one kept, but isn't applied.
   case notApplied(migration: String)
-  /// The problems found by ``Migrator/check(oldDatabases:records:queries:configuration:)``, each as a text
-  /// that begins with the database's name.
+  /// The problems found by ``Migrator/check(oldDatabases:dumps:records:queries:configuration:)``, each as a
+  /// text that begins with the database's name.
   case check(problems: [String])
 
   /// The statement that failed, if the error is about one.

@@ -70,7 +70,7 @@ struct AttachedFileTests {
     // The schema that the old databases have already.
     let city = Migration("city", sql: "CREATE TABLE IF NOT EXISTS city (name TEXT)")
     try Migrator([city, archiving]).check(
-      oldDatabases: [.file(folder.file("old.db")), .dump("CREATE TABLE city (name TEXT)")],
+      oldDatabases: [folder.file("old.db")], dumps: ["CREATE TABLE city (name TEXT)"],
       configuration: configuration)
     #expect(try count() == 1)
   }

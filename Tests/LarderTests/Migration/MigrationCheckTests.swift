@@ -53,24 +53,23 @@ struct MigrationCheckTests {
     try Migrator([migrator.migrations[0]]).migrate(old)
     try old.close()
     try migrator.check(
-      oldDatabases: [.file(path), .dump(dump), .dump("")], records: [City.self],
+      oldDatabases: [path], dumps: [dump, ""], records: [City.self],
       queries: [City.filter { $0.population > 5 }.sql, "SELECT name FROM city WHERE id = \(1)"])
     #expect(try migrator.pending(Database(path: path)) == ["add population"])
     #expect(throws: DatabaseError.self) {
-      try migrator.check(oldDatabases: [.file(folder.file("none.db"))])
+      try migrator.check(oldDatabases: [folder.file("none.db")])
     }
   }
 
   @Test("A migration check lists each object in which an old database's migrated schema differs")
   func differing() throws {
     let found = problems {
-      try migrator.check(oldDatabases: [
-        .dump(
-          """
-          CREATE TABLE city (id INTEGER PRIMARY KEY, name VARCHAR NOT NULL UNIQUE);
-          CREATE VIEW town AS SELECT * FROM city;
-          PRAGMA user_version = 1;
-          """)
+      try migrator.check(dumps: [
+        """
+        CREATE TABLE city (id INTEGER PRIMARY KEY, name VARCHAR NOT NULL UNIQUE);
+        CREATE VIEW town AS SELECT * FROM city;
+        PRAGMA user_version = 1;
+        """
       ])
     }
     #expect(
@@ -96,8 +95,8 @@ struct MigrationCheckTests {
   )
   func failing() throws {
     let found = problems {
-      try migrator.check(oldDatabases: [
-        .dump("CREATE TABLE city (name TEXT)"), .dump("PRAGMA user_version = 9"), .dump(dump),
+      try migrator.check(dumps: [
+        "CREATE TABLE city (name TEXT)", "PRAGMA user_version = 9", dump,
       ])
     }
     #expect(found.count == 2)
