@@ -16,7 +16,7 @@ extension TreeGenerator {
     ) -> Compound<RandomPlace> {
       switch operation {
       case 0: left.union(right)
-      case 1: left.unionAll(right)
+      case 1: left.union(all: right)
       case 2: left.intersect(right)
       default: left.except(right)
       }

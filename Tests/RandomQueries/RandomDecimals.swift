@@ -179,7 +179,7 @@ extension TreeGenerator {
     let both =
       switch operation {
       case 0: sales.union(stocks)
-      case 1: sales.unionAll(stocks)
+      case 1: sales.union(all: stocks)
       case 2: sales.intersect(stocks)
       default: sales.except(stocks)
       }

@@ -2,5 +2,5 @@
 import Larder
 
 func query() throws {
-  _ = City.select { $0.population }.unionAll(City.select({ -$0 }) { $0.population })
+  _ = City.select { $0.population }.union(all: City.select({ -$0 }) { $0.population })
 }

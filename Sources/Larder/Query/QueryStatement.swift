@@ -67,7 +67,7 @@ extension CombinableStatement {
     compound.combined(" UNION ", other.compound)
   }
   /// The rows of this and another query, with duplicates.
-  public func unionAll(_ other: some CombinableStatement<Row>) -> Compound<Row> {
+  public func union(all other: some CombinableStatement<Row>) -> Compound<Row> {
     compound.combined(" UNION ALL ", other.compound)
   }
   /// The rows that both queries have, without duplicates.

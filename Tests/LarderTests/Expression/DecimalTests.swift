@@ -209,7 +209,7 @@ private struct Account: Record, Equatable {
     let union = all.select { $0.balance }.union(all.select { $0.fee.cast(to: Decimal.self) })
     #expect(try union.fetchAll(db).count == 6)
     #expect(try union.order(byColumn: 1, descending: true).fetchOne(db) == union.fetchAll(db).max())
-    let records = Account.filter { $0.id < 3 }.unionAll(Account.filter { $0.id > 3 })
+    let records = Account.filter { $0.id < 3 }.union(all: Account.filter { $0.id > 3 })
     #expect(
       try records.order(byColumn: 3).fetchAll(db).map(\.limit)
         == [-3, 1.5, 9.99, 100].map { try decimal("\($0)") })

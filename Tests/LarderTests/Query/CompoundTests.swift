@@ -54,7 +54,7 @@ struct CompoundTests {
     #expect(union.sql.arguments == ["CN", 500_000, 3])
     #expect(try union.fetchAll(db).map(\.id) == [4, 3, 2])
     #expect(try union.fetchCount(db) == 3)
-    #expect(try chinese.unionAll(large).fetchCount(db) == 6)
+    #expect(try chinese.union(all: large).fetchCount(db) == 6)
     #expect(try chinese.intersect(large).order(byColumn: 1).fetchAll(db).map(\.id) == [1, 2])
     #expect(try chinese.except(large).fetchOne(db)?.name == "北戴河区")
     #expect(throws: DatabaseError.self) { try union.order(byColumn: 9).fetchAll(db) }
@@ -118,9 +118,9 @@ struct CompoundTests {
     let codes = Nation.select { $0.code }.except(Place.select { $0.country })
     #expect(try codes.select { "\($0)!" }.fetchAll(db) == ["AQ!"])
     #expect(throws: (any Error).self) {
-      try Place.select { $0.name.cast(to: Int.self) }.unionAll(
-        Place.select { _ in SQLExpression<Int>(sql: "'many'") }
-      ).select { $0 + 1 }.fetchAll(db)
+      try Place.select { $0.name.cast(to: Int.self) }
+        .union(all: Place.select { _ in SQLExpression<Int>(sql: "'many'") })
+        .select { $0 + 1 }.fetchAll(db)
     }
   }
 

@@ -117,7 +117,7 @@ private struct Visit: Record {
     try Visit.all.update(db) { $0.key = $0.keyBlob }
     for query in [
       Visit.all.select { $0.iso }.union(Visit.all.select { $0.milliseconds }),
-      Visit.all.select { $0.plain }.unionAll(Visit.all.select { $0.milliseconds }),
+      Visit.all.select { $0.plain }.union(all: Visit.all.select { $0.milliseconds }),
     ] {
       #expect(failure(DatabaseError.self) { try query.fetchAll(db) }?.code == .misuse)
     }

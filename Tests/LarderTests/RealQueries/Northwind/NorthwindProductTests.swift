@@ -195,7 +195,7 @@ struct NorthwindProductTests {
     let suppliers = Supplier.filter { $0.city.hasPrefix("L") || $0.city.like("%o%") }
       .select { ($0.city, $0.name, .value("supplier")) }
     try northwind.expect(
-      customers.unionAll(suppliers).order(byColumn: 1).order(byColumn: 2).fetchAll(northwind.db),
+      customers.union(all: suppliers).order(byColumn: 1).order(byColumn: 2).fetchAll(northwind.db),
       """
       SELECT City, CompanyName, 'customer' FROM Customers WHERE City GLOB 'L*' OR City LIKE '%o%'
       UNION ALL
