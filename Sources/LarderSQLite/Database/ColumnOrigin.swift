@@ -2,16 +2,10 @@ import CSQLite
 
 // The origins of a result's columns.
 
-/// The table's column that a column of a result shows unchanged. See
+/// The table's column that a column of a result shows unchanged: the database (`main`, `temp`, or the name
+/// that it is attached by), the table and the column. See
 /// [Source of data in a query result](https://www.sqlite.org/c3ref/column_database_name.html).
-public struct ColumnOrigin: Hashable, Sendable {
-  /// The database: `main`, `temp`, or the name that it is attached by.
-  public let database: String
-  /// The table.
-  public let table: String
-  /// The column.
-  public let column: String
-}
+package typealias ColumnOrigin = (database: String, table: String, column: String)
 
 extension Statement {
   /// The origin of each column, looking through views and subqueries; nil for computed columns, and for those
@@ -19,7 +13,7 @@ extension Statement {
   ///
   /// Throws `ResultCode.misuse` if the statement is closed, and ``UnsupportedByEngine`` if the engine isn't
   /// SQLite or SQLite was built without `SQLITE_ENABLE_COLUMN_METADATA`.
-  public var columnOrigins: [ColumnOrigin?] {
+  public var columnOrigins: [(database: String, table: String, column: String)?] {
     get throws {
       try check()
       return try current.columnOrigins()
@@ -31,7 +25,7 @@ extension ResultSet {
   /// The origin of each column; see ``Statement/columnOrigins``. Throws as that does, and `ResultCode.misuse`
   /// once the result set has ended. Before the first row it makes the query take its first step, as
   /// ``columnNames`` does.
-  public var columnOrigins: [ColumnOrigin?] {
+  public var columnOrigins: [(database: String, table: String, column: String)?] {
     get throws {
       try statement.connection.check()
       guard let names = currentNames else { throw endedError() }
@@ -53,7 +47,7 @@ extension PreparedStatement {
         function(handle, Int32(truncatingIfNeeded: index)).map { String(cString: $0) }
       }
       guard names.count == 3 else { return nil }
-      return ColumnOrigin(database: names[0], table: names[1], column: names[2])
+      return (database: names[0], table: names[1], column: names[2])
     }
   }
 }

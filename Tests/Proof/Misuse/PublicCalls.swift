@@ -21,7 +21,7 @@ enum PublicCalls {
     "CommittedChanges", "Column", "ColumnCoding", "ContinuousBackup", "CopyCheck", "DatabaseFleet",
     "FleetError",
     "ReplicaStatistics",
-    "BoundTable", "ColumnDefinition", "ColumnOption", "ColumnOrigin", "ColumnSchema",
+    "BoundTable", "ColumnDefinition", "ColumnOption", "ColumnSchema",
     "ColumnType", "CommonFields", "CommonRow", "CommonTable", "Compound", "Configuration",
     "ConflictPolicy", "QueryStatement", "TableFunction", "VirtualTable",
     "VirtualTableChanges", "VirtualTableRequest",
