@@ -70,7 +70,7 @@ struct FileChecks {
     }
     await checks.expectError("no key", { $0 is FleetError }) { try await fleet.create("") }
     let report = try await fleet.backup(to: scratch.folder + "/tenant-copies")
-    checks.expect(report.done == names.count && report.failures.isEmpty, "\(report)")
+    checks.expect(report.count == names.count && report.failures.isEmpty, "\(report)")
     try await fleet.remove("acme")
     checks.expect(try !fleet.exists("acme") && fleet.exists("ACME"), "removed another one")
     let copies = try DatabaseFleet(
@@ -78,7 +78,7 @@ struct FileChecks {
     try await fleet.inDatabase("acme") { db in try db.restore(from: copies.path(of: "acme")) }
     let count = try await fleet.read("acme") { db in try Ticket.all.fetchCount(db) }
     checks.expect(count == 3, "\(count) tickets of the tenant that was restored")
-    checks.expect(fleet.statistics.open <= 3, "\(fleet.statistics)")
+    checks.expect(fleet.statistics.count <= 3, "\(fleet.statistics)")
     try await fleet.close()
     try await copies.close()
     return

@@ -54,6 +54,6 @@ extension DatabaseFleet {
     public internal(set) var failures: [(key: String, error: any Error)] = []
 
     /// How many are done, successfully or not.
-    public var done: Int { changed + unchanged + failures.count }
+    public var count: Int { changed + unchanged + failures.count }
   }
 }

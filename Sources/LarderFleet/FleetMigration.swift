@@ -7,7 +7,7 @@ extension DatabaseFleet {
   /// runs.
   ///
   /// ```swift
-  /// try await fleet.migrate(concurrency: 8) { print("\($0.done) of \($0.total)") }
+  /// try await fleet.migrate(concurrency: 8) { print("\($0.count) of \($0.total)") }
   /// ```
   ///
   /// Each database is opened in turn, takes a place of ``DatabaseFleet/Configuration/maximumOpen`` as for a

@@ -351,7 +351,7 @@ struct FleetState {
 
   var statistics: DatabaseFleet.Statistics {
     var figures = figures
-    figures.open = places
+    figures.count = places
     figures.inUse = tenants.values.count { $0.users > 0 }
     return figures
   }

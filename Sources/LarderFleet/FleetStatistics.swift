@@ -4,7 +4,7 @@ extension DatabaseFleet {
   /// Counts of what a ``DatabaseFleet`` has open, and of what it has done since it was created.
   public struct Statistics: Hashable, Sendable {
     /// How many databases are open, are being opened, or are being closed.
-    public internal(set) var open = 0
+    public internal(set) var count = 0
     /// How many of them are in use.
     package internal(set) var inUse = 0
     /// How many callers wait for a database that isn't open yet, or to remove one.
@@ -15,7 +15,7 @@ extension DatabaseFleet {
     public internal(set) var evicted = 0
     /// How often a database was closed after ``DatabaseFleet/Configuration/idleTime`` without use.
     package internal(set) var expired = 0
-    /// An estimate of the open databases' file descriptors: three for each of ``open`` with a write-ahead
+    /// An estimate of the open databases' file descriptors: three for each of ``count`` with a write-ahead
     /// log, otherwise two.
     package internal(set) var descriptors = 0
   }

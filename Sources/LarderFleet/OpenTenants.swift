@@ -259,7 +259,7 @@ final class OpenTenants: Sendable {
 
   var statistics: DatabaseFleet.Statistics {
     var statistics = state.withLock { $0.fleet.statistics }
-    statistics.descriptors = statistics.open * files.descriptorsOfEach
+    statistics.descriptors = statistics.count * files.descriptorsOfEach
     return statistics
   }
 }

@@ -7,7 +7,7 @@ enum MigratingFleet {
   static func run(folder: String, count: Int) throws {
     let migrator = NumberedMigrations.migrator(count: count)
     let fleet = try DatabaseFleet(in: folder, configuration: .init(migrator: migrator))
-    let report = try fleet.migrate { Parent.tell("\($0.done) of \($0.total)") }
+    let report = try fleet.migrate { Parent.tell("\($0.count) of \($0.total)") }
     try fleet.close()
     Parent.tell("\(report.changed) migrated")
   }

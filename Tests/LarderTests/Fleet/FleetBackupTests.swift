@@ -59,7 +59,7 @@ struct FleetBackupTests {
     let progress = Recorder<DatabaseFleet.Report>()
     let report = try fleet.backup(to: copies) { progress.add($0) }
     #expect(report.changed == 3)
-    #expect(progress.elements.map(\.done) == [1, 2, 3])
+    #expect(progress.elements.map(\.count) == [1, 2, 3])
     #expect(try files == ["%4eorway.db", ".larder-fleet", "denmark.db", "sweden.db"])
     for key in Self.keys { #expect(try copied(key) == ["in \(key)"]) }
   }

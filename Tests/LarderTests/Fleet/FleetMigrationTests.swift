@@ -46,7 +46,7 @@ struct FleetMigrationTests {
     let report = try fleet.migrate { progress.add($0) }
     #expect(report.total == 12)
     #expect(report.changed == 12)
-    #expect(progress.elements.map(\.done) == Array(1...12))
+    #expect(progress.elements.map(\.count) == Array(1...12))
     #expect(progress.elements.allSatisfy { $0.total == 12 && $0.failures.isEmpty })
     let again = try fleet.migrate(concurrency: 100)
     #expect(again.changed == 0)
@@ -120,7 +120,7 @@ struct FleetMigrationTests {
     try make()
     let fleet = try fleet(migrations: 2)
     #expect(throws: Enough.self) {
-      try fleet.migrate(concurrency: 1) { if $0.done == 5 { throw Enough() } }
+      try fleet.migrate(concurrency: 1) { if $0.count == 5 { throw Enough() } }
     }
     #expect(try fleet.migrate().unchanged == 5)
   }

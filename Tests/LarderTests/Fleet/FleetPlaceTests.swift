@@ -34,7 +34,7 @@ struct FleetPlaceTests {
       try fleet.inTransaction(key) { try Tenants.insert("city \(number)", $0) }
     }
     #expect(try openFiles() == ["a.db", "a.db-shm", "a.db-wal", "c.db", "c.db-shm", "c.db-wal"])
-    #expect(fleet.statistics.open == 2)
+    #expect(fleet.statistics.count == 2)
     #expect(fleet.statistics.descriptors == 6)
     #expect(fleet.statistics.opened == 3)
     #expect(fleet.statistics.evicted == 1)
@@ -44,7 +44,7 @@ struct FleetPlaceTests {
   func idle() async throws {
     let fleet = try fleet(maximumOpen: 4) { $0.idleTime = .milliseconds(1) }
     for key in ["a", "b"] { try await fleet.create(key) }
-    try await Tenants.wait { fleet.statistics.open == 0 }
+    try await Tenants.wait { fleet.statistics.count == 0 }
     #expect(fleet.statistics.expired == 2)
     #expect(try openFiles() == [])
     #expect(try await fleet.read("a", Tenants.names) == [])
@@ -191,7 +191,7 @@ struct FleetPlaceTests {
       if Bool.random(using: &random) { _ = await task.result }
     }
     try await Tenants.wait { fleet.statistics.waiting == 0 && fleet.statistics.inUse == 0 }
-    #expect(fleet.statistics.open <= 2)
+    #expect(fleet.statistics.count <= 2)
     for number in 0..<5 {
       _ = try await fleet.read("tenant \(number)") { try Tenants.names($0) }
     }

@@ -64,7 +64,7 @@ struct FleetTests {
       let error = failure(DatabaseError.self) { try fleet.read("norway") { _ in } }
       #expect(error?.code == .notADatabase)
     }
-    #expect(fleet.statistics.open == 0)
+    #expect(fleet.statistics.count == 0)
     unlink(try fleet.path(of: "norway"))
     #expect(try fleet.read("norway", Tenants.names) == [])
   }
@@ -78,7 +78,7 @@ struct FleetTests {
     for key in ["norway", "sweden", "norway"] {
       #expect(failure(MigrationError.self) { try fleet.read(key) { _ in } } != nil)
     }
-    #expect(fleet.statistics.open == 0)
+    #expect(fleet.statistics.count == 0)
   }
 
   @Test("Without the flag `create`, an unknown key throws until `create` makes its database")
@@ -168,7 +168,7 @@ struct FleetTests {
     #expect(failure(DatabaseError.self) { try fleet.remove("norway") }?.code == .misuse)
     #expect(
       try FileManager.default.contentsOfDirectory(atPath: fleet.folder) == ["norway.db"])
-    #expect(fleet.statistics.open == 0)
+    #expect(fleet.statistics.count == 0)
   }
 
   @Test("Closing a fleet waits for running scopes, and refuses new ones meanwhile")

@@ -57,7 +57,7 @@ enum FleetProcess {
     do {
       let fleet = try FleetProof.fleet(folder, version: 2)
       let report = try fleet.migrate(concurrency: concurrency) {
-        Parent.tell("\($0.done) of \($0.total)")
+        Parent.tell("\($0.count) of \($0.total)")
       }
       Parent.tell("complete: \(report.changed) migrated, \(report.unchanged) up to date")
     } catch {
