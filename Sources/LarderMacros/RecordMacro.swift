@@ -32,7 +32,9 @@
 ///     `.index(\.country, \.name, where: "population > 0")`.
 ///   - options: whether the table has no row id, or no primary key, or isn't STRICT.
 @attached(member, names: named(Columns), named(columns), named(table), named(init))
-@attached(extension, conformances: Record, SingleSource, QuerySource, names: named(init))
+@attached(
+  extension, conformances: Record, SingleSource, QuerySource,
+  names: named(init), named(QueryFields), named(QueryRow), named(QueryNullable))
 public macro Record(
   _ name: String = "", constraints: [RecordAttribute.TableConstraint] = [],
   indexes: [RecordAttribute.TableConstraint] = [], options: TableOptions = []

@@ -60,7 +60,9 @@ extension SourceScanner {
         if word == "nonisolated" || word == "unowned" { prefix.modifiers.insert(word) }
       } else {
         prefix.modifiers.insert(word)
-        if let access = AccessLevel(rawValue: word) { prefix.access = access }
+        if let access = AccessLevel(rawValue: word) {
+          (prefix.access, prefix.hasAccess) = (access, true)
+        }
       }
     }
   }

@@ -24,6 +24,8 @@ struct DeclarationPrefix {
   /// The modifiers, without those of setters, such as `private(set)`.
   var modifiers: Set<String> = []
   var access = AccessLevel.internal
+  /// Whether the access level is written.
+  var hasAccess = false
 
   var isStatic: Bool { modifiers.contains("static") || modifiers.contains("class") }
 

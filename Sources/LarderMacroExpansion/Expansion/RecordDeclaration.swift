@@ -28,6 +28,11 @@ struct RecordDeclaration {
     for other in type.others where other.name == "Columns" {
       throw SourceProblem("@Record writes a type of this name itself", at: other.offset)
     }
+    for other in type.others where Identifier.isSame(other.name, type.name) {
+      throw SourceProblem(
+        "a type in a record can't have the record's name, which means the inner type there",
+        at: other.offset)
+    }
     for property in type.properties
     where property.name == "columns" || property.name == "table" && property.storage == .ofType {
       throw SourceProblem(

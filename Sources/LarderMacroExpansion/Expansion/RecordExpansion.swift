@@ -1,33 +1,50 @@
 /// The code that `@Record` writes for a declaration: the lines that one would write by hand.
+///
+/// Names of the library have its module before them, which finds them beside types of any name.
 package struct RecordExpansion {
   private let record: RecordDeclaration
-  private let isNestedPrivate: Bool
+  private let access: AccessLevel
 
   /// - Parameters:
   ///   - declaration: the text of the type's declaration.
   ///   - attribute: the text of the attribute.
-  ///   - isNested: whether the type is declared in another type.
-  package init(declaration: String, attribute: String, isNested: Bool = false) throws {
+  ///   - outer: the text of the declaration around it, which may lack the members; nil if there is none.
+  package init(declaration: String, attribute: String, outer: String? = nil) throws {
     record = try RecordDeclaration(
       SourceScanner(SourceBytes(declaration)),
       attribute: SourceScanner(SourceBytes(attribute)))
-    isNestedPrivate = isNested && record.type.prefix.access == .private
+    let prefix = record.type.prefix
+    if outer != nil, prefix.access == .private {
+      throw SourceProblem(
+        "a private type in another can't be extended: make it fileprivate",
+        at: record.type.offset)
+    }
+    access = try prefix.hasAccess ? prefix.access : Self.access(in: outer) ?? .internal
+  }
+
+  /// The access level that an extension gives to its members; nil if it gives none.
+  private static func access(in outer: String?) throws -> AccessLevel? {
+    guard let outer else { return nil }
+    var scanner = SourceScanner(SourceBytes(outer))
+    let prefix = try scanner.declarationPrefix()
+    return scanner.is(try scanner.next(), "extension") ? prefix.access : nil
   }
 
   /// The members to add: columns, table, and an initializer if the type has others.
   package var members: String {
-    let access = record.type.prefix.access.isPrivate ? "" : record.type.prefix.access.prefix
+    let access = access.isPrivate ? "" : access.prefix
     var lines = ["\(access)struct Columns: Sendable {"]
     for column in record.columns {
       let property = column.property
       let visibility = property.prefix.access.prefix
       let arguments = [column.name, "\\\(record.type.name).\(property.name)"] + column.options
       lines.append(
-        "  \(visibility)let \(property.name) = Larder.Column(\(arguments.joined(separator: ", ")))")
+        "  \(visibility)let \(property.name) = Larder::Column(\(arguments.joined(separator: ", ")))"
+      )
     }
     lines += [
       "}", "\(access)static let columns = Columns()",
-      "\(access)static let table: Larder.Table<\(record.type.name)> = " + table,
+      "\(access)static let table: Larder::Table<\(record.type.name)> = " + table,
     ]
     if case .written(let types, isMember: true) = record.initializer {
       lines.append(initializer(types, indent: ""))
@@ -36,20 +53,28 @@ package struct RecordExpansion {
   }
 
   /// The extension to add: the conformance, and an initializer if the compiler's own has to be kept.
-  package func extensions(of type: String, conforms: Bool) throws -> String {
-    if isNestedPrivate, conforms {
-      throw SourceProblem(
-        "a private type in another can't be extended: make it fileprivate, or write its conformance, : Record",
-        at: record.type.offset)
-    }
+  ///
+  /// - `protocols`: those that the type doesn't say by itself that it conforms to.
+  package func extensions(of type: String, protocols: [String]) -> String {
     var head = "extension \(type)"
     // The inherited protocols are written too. In a file that names one of them before `Record` is looked up,
     // the compiler wouldn't find them in the expansion for another file's type.
-    if conforms { head += ": Larder.Record, Larder.SingleSource, Larder.QuerySource" }
-    if case .written(let types, isMember: false) = record.initializer {
-      return "\(head) {\n\(initializer(types, indent: "  "))\n}"
+    if !protocols.isEmpty {
+      head += ": " + protocols.map { "Larder::" + $0 }.joined(separator: ", ")
     }
-    return conforms ? head + " {}" : ""
+    var members: [String] = []
+    // The compiler only infers these types together with the conformance to `Record`.
+    if !protocols.isEmpty, !protocols.contains("Record") {
+      let access = access.isPrivate ? "" : access.prefix
+      let name = record.type.name
+      members = ["Fields = Larder::RecordFields<\(name)>", "Row = \(name)", "Nullable = \(name)?"]
+        .map { "  \(access)typealias Query\($0)" }
+    }
+    if case .written(let types, isMember: false) = record.initializer {
+      members.append(initializer(types, indent: "  "))
+    }
+    if members.isEmpty { return protocols.isEmpty ? "" : head + " {}" }
+    return ([head + " {"] + members + ["}"]).joined(separator: "\n")
   }
 
   private var table: String {
@@ -57,7 +82,7 @@ package struct RecordExpansion {
     let columns = record.columns.map { "columns.\($0.property.name)" }
     let labelled = record.arguments.labelled.map { "\($0.label): \($0.text)" }
     let arguments = [name, make] + columns + labelled + notStored
-    return "Larder.Table(\n  \(wrapped(arguments)))"
+    return "Larder::Table(\n  \(wrapped(arguments)))"
   }
 
   /// The argument that lists the properties without columns; empty if there are none.

@@ -15,16 +15,16 @@ struct ExpansionTests {
     #expect(
       expansion.members == #"""
         struct Columns: Sendable {
-          let id = Larder.Column("id", \City.id, .primaryKey)
-          let name = Larder.Column("name", \City.name)
+          let id = Larder::Column("id", \City.id, .primaryKey)
+          let name = Larder::Column("name", \City.name)
         }
         static let columns = Columns()
-        static let table: Larder.Table<City> = Larder.Table(
+        static let table: Larder::Table<City> = Larder::Table(
           "city", City.init(id:name:), columns.id, columns.name)
         """#)
     #expect(
       expansion.extensions
-        == "extension City: Larder.Record, Larder.SingleSource, Larder.QuerySource {}")
+        == "extension City: Larder::Record, Larder::SingleSource, Larder::QuerySource {}")
   }
 
   @Test(
@@ -43,12 +43,12 @@ struct ExpansionTests {
     #expect(
       expansion.members == #"""
         struct Columns: Sendable {
-          let id = Larder.Column("number", \City.id, .primaryKey, .check("id > \(0)"))
-          let name = Larder.Column("name", \City.name, .unique, .collate("a, \"b\")"), as: .json)
-          let `default` = Larder.Column("default", \City.`default`, as: ColumnCoding<Color>(encode: { $0.hue }, decode: { Color($0) }))
+          let id = Larder::Column("number", \City.id, .primaryKey, .check("id > \(0)"))
+          let name = Larder::Column("name", \City.name, .unique, .collate("a, \"b\")"), as: .json)
+          let `default` = Larder::Column("default", \City.`default`, as: ColumnCoding<Color>(encode: { $0.hue }, decode: { Color($0) }))
         }
         static let columns = Columns()
-        static let table: Larder.Table<City> = Larder.Table(
+        static let table: Larder::Table<City> = Larder::Table(
           "cities", City.init(id:name:default:), columns.id, columns.name, columns.`default`,
           constraints: [.unique(columns.name, columns.`default`)],
           indexes: [.index(columns.name, where: "\(1) > 0")], options: [.notStrict])
@@ -66,18 +66,18 @@ struct ExpansionTests {
         internal var population = 0, area = 1.5
         private var secret: [Int]?
       }
-      """, of: "Outer.City", conforms: false)
+      """, of: "Outer.City", protocols: [])
     #expect(
       expansion.members == #"""
         public struct Columns: Sendable {
-          public let id = Larder.Column("id", \City.id, .primaryKey)
-          package let name = Larder.Column("name", \City.name)
-          let population = Larder.Column("population", \City.population)
-          let area = Larder.Column("area", \City.area)
-          fileprivate let secret = Larder.Column("secret", \City.secret)
+          public let id = Larder::Column("id", \City.id, .primaryKey)
+          package let name = Larder::Column("name", \City.name)
+          let population = Larder::Column("population", \City.population)
+          let area = Larder::Column("area", \City.area)
+          fileprivate let secret = Larder::Column("secret", \City.secret)
         }
         public static let columns = Columns()
-        public static let table: Larder.Table<City> = Larder.Table(
+        public static let table: Larder::Table<City> = Larder::Table(
           "city", City.init(columns:name:population:area:secret:), columns.id, columns.name,
           columns.population, columns.area, columns.secret)
         """#)
@@ -95,6 +95,40 @@ struct ExpansionTests {
         """)
   }
 
+  @Test("@Record writes the protocols that the type doesn't say by itself that it conforms to")
+  func conformances() throws {
+    let city = "@Record\nstruct City: Record { @Column(.primaryKey) var id: Int }"
+    #expect(
+      try Expansion(city, of: "City", protocols: ["SingleSource", "QuerySource"]).extensions
+        == """
+        extension City: Larder::SingleSource, Larder::QuerySource {
+          typealias QueryFields = Larder::RecordFields<City>
+          typealias QueryRow = City
+          typealias QueryNullable = City?
+        }
+        """)
+    #expect(try Expansion(city, of: "City", protocols: []).extensions == "")
+  }
+
+  @Test("A record in an extension with an access level has that level, unless it has its own")
+  func extensionAccess() throws {
+    let plain = "@Record\nstruct City { @Column(.primaryKey) var id: Int }"
+    let internalCity = "@Record\ninternal struct City { @Column(.primaryKey) var id: Int }"
+    func isPublic(_ city: String, in outer: String) throws -> Bool {
+      let members = try Expansion(city, in: outer).members
+      #expect(members.contains("public static let table") == members.hasPrefix("public struct"))
+      return members.hasPrefix("public struct")
+    }
+    #expect(try isPublic(plain, in: "public extension App {}"))
+    #expect(
+      try isPublic(plain, in: "@available(*, deprecated)\npublic extension App where T == U {"))
+    #expect(try !isPublic(internalCity, in: "public extension App {}"))
+    #expect(try !isPublic(plain, in: "public enum App {}"))
+    #expect(try !isPublic(plain, in: "extension App {}"))
+    #expect(try !isPublic(plain, in: "private extension App {}"))
+    #expect(try Expansion(plain, in: "package extension App {}").members.hasPrefix("package str"))
+  }
+
   @Test("@Record leaves out @NotStored and lazy properties, which keep their initial values")
   func notStored() throws {
     let expansion = try Expansion(
@@ -110,7 +144,7 @@ struct ExpansionTests {
     #expect(
       expansion.members.hasSuffix(
         """
-        Larder.Table(
+        Larder::Table(
           "city", { City(id: $0) }, columns.id, notStored: [\\City.isSelected, \\City.limit])
         """))
   }
@@ -139,7 +173,7 @@ struct ExpansionTests {
         """))
     #expect(
       expansion.extensions
-        == "extension T: Larder.Record, Larder.SingleSource, Larder.QuerySource {}")
+        == "extension T: Larder::Record, Larder::SingleSource, Larder::QuerySource {}")
   }
 
   @Test(

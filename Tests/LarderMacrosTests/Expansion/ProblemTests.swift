@@ -56,6 +56,15 @@ struct ProblemTests {
     expectProblem(
       "@Record writes a type of this name itself",
       in: "@Record\nstruct S { @Column(.primaryKey) var x: Int; struct ⚠️Columns {} }")
+    for inner in ["struct ⚠️S {}", "enum ⚠️`S` {}", "typealias ⚠️S = Int"] {
+      expectProblem(
+        "a type in a record can't have the record's name, which means the inner type there",
+        in: "@Record\nstruct S { @Column(.primaryKey) var x: Int; \(inner) }")
+    }
+    expectProblem(
+      "a private type in another can't be extended: make it fileprivate",
+      in: "@Record\nprivate ⚠️struct S: Record { @Column(.primaryKey) var x: Int }",
+      outer: "enum Outer {}")
     expectProblem(
       "write the type of “x”: @Record has to write an initializer that takes it",
       in: "@Record\nstruct S { @Column(.primaryKey) var ⚠️x = f(); init() {} }")

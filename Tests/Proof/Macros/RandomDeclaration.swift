@@ -285,17 +285,17 @@ struct RandomDeclaration {
       let arguments =
         ([column.arguments[0], "\\\(type).\(column.name)"] + column.arguments.dropFirst())
         .joined(separator: ", ")
-      written.append("\(column.visibility)let \(column.name) = Larder.Column(\(arguments))")
+      written.append("\(column.visibility)let \(column.name) = Larder::Column(\(arguments))")
     }
     let arguments =
       [tableName ?? ownName, make] + columns.map { "columns.\($0.name)" } + labelled
       + (notStored.map { ["notStored: [\\\(type).\($0)]"] } ?? [])
     written += [
       "}", "\(visibility)static let columns = Columns()",
-      "\(visibility)static let table: Larder.Table<\(type)> = Larder.Table( "
+      "\(visibility)static let table: Larder::Table<\(type)> = Larder::Table( "
         + arguments.joined(separator: ", ") + ")",
     ]
-    var extensions = "extension T: Larder.Record, Larder.SingleSource, Larder.QuerySource {}"
+    var extensions = "extension T: Larder::Record, Larder::SingleSource, Larder::QuerySource {}"
     if isWritten {
       let parameters = columns.map { "\($0.name): \($0.type)" }.joined(separator: ", ")
       let lines =
@@ -305,7 +305,9 @@ struct RandomDeclaration {
         written += lines
       } else {
         extensions =
-          (["extension T: Larder.Record, Larder.SingleSource, Larder.QuerySource {"] + lines + ["}"])
+          (["extension T: Larder::Record, Larder::SingleSource, Larder::QuerySource {"] + lines + [
+            "}"
+          ])
           .joined(separator: " ")
       }
     }
