@@ -179,14 +179,18 @@ extension SourceScanner {
       }
       var storage: PropertyDeclaration.Storage =
         prefix.isStatic ? .ofType : prefix.modifiers.contains("lazy") ? .lazy : .stored
+      var initializes = false
       if self.is(try peek(), "{") {
-        if try !beginsObservers(), storage == .stored { storage = .computed }
+        if try !beginsObservers(), storage == .stored {
+          storage = .computed
+          initializes = try beginsInitializingAccessors()
+        }
         try skipGroup()
       }
       declaration.properties.append(
         PropertyDeclaration(
           prefix: prefix, isConstant: isConstant, name: text(name), offset: name.start,
-          storage: storage, type: type, value: value))
+          storage: storage, hasInitializingAccessor: initializes, type: type, value: value))
     } while try skip(",")
     // In `var latitude, longitude: Double`, names take the type of the name after them.
     var index = declaration.properties.count - 2

@@ -42,6 +42,8 @@ struct PropertyDeclaration {
   let name: String
   let offset: Int
   let storage: Storage
+  /// Whether it is computed, and has an accessor that initializes other properties.
+  let hasInitializingAccessor: Bool
   /// The type, which may be written after another name: `var latitude, longitude: Double`.
   var type: TypeText?
   /// The position of the initial value's text.

@@ -176,6 +176,31 @@ struct ExpansionTests {
         == "extension T: Larder::Record, Larder::SingleSource, Larder::QuerySource {}")
   }
 
+  @Test("@Record adds an initializer to a type with a property that initializes others")
+  func initializingAccessor() throws {
+    for accessors in [
+      "@storageRestrictions(initializes: stored) init { stored = newValue } get { stored }",
+      "get { stored } set(value) { stored = value } @storageRestrictions(initializes: stored)\n init(value) { stored = value }",
+      "mutating _read { yield stored } nonmutating _modify { yield &stored } init {}",
+    ] {
+      let expansion = try Expansion(
+        """
+        @Record
+        struct Place {
+          @Column(.primaryKey) var stored: Int
+          var other: Int { \(accessors) }
+        }
+        """, of: "Place")
+      #expect(expansion.members.contains(#""place", Place.init(columns:), columns.stored)"#))
+      #expect(expansion.extensions.contains("fileprivate init(columns stored: Int) {"))
+    }
+    for accessors in ["get { init() }", "stored", "get", "get throws(E) { f { init {} } }", ""] {
+      let place =
+        "@Record\nstruct P { @Column(.primaryKey) var s: Int; var o: Int { \(accessors) } }"
+      #expect(try Expansion(place).members.contains("P.init(s:)"), "\(accessors)")
+    }
+  }
+
   @Test(
     "@Record names the table like the type in lowerCamelCase",
     arguments: [

@@ -90,6 +90,11 @@ struct ProblemTests {
     expectProblem(
       "“x” needs an initial value, since it isn't read from rows",
       in: "@Record\nstruct S { @NotStored let ⚠️x: Int? }")
+    for type in ["Optional<Int>", "Swift.Optional<Int>", "Swift::Optional<Int>", "[Int?]"] {
+      expectProblem(
+        "“x” needs an initial value, since it isn't read from rows",
+        in: "@Record\nstruct S { @NotStored var ⚠️x: \(type) }")
+    }
     expectProblem(
       "write the column's name as a string literal, or an option with its dot: .unique",
       in: "@Record\nstruct S { @Column(⚠️name) var x = 5 }")
