@@ -103,6 +103,20 @@ struct ProblemTests {
       in: "@Record\nstruct S { @Column(\"x\", ⚠️RecordAttribute.ColumnOption.unique) var x = 5 }")
   }
 
+  @Test("@Record reports a version whose type isn't an integer, as far as the declaration tells")
+  func versions() throws {
+    for property in [
+      "v: String", "v: Int?", "v: Foundation.Date", "v = \"1\"", "v = 1.5", "v: [Int]",
+    ] {
+      expectProblem(
+        "a version has to be an integer that is never nil",
+        in: "@Record\nstruct S { @Column(.primaryKey, ⚠️.version) var \(property) }")
+    }
+    for property in ["v: Int", "v: Swift.Int64", "v = 1", "v: Version", "v = f()"] {
+      try expectColumns("v", in: "@Column(.version) var \(property)")
+    }
+  }
+
   @Test(
     "@Record reports properties, initializers and attributes under #if, and members from macros")
   func conditions() {
