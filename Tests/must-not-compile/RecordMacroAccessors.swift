@@ -1,4 +1,4 @@
-// compiles
+// compiles without warnings
 import LarderMacros
 
 @Record

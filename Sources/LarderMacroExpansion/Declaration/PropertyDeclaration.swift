@@ -29,6 +29,8 @@ struct DeclarationPrefix {
 
   var isStatic: Bool { modifiers.contains("static") || modifiers.contains("class") }
 
+  var isDeprecated: Bool { (attributes + conditionalAttributes).contains(where: \.isDeprecation) }
+
   func attribute(_ name: String) -> Attribute? { attributes.first { $0.name == name } }
 }
 

@@ -2,8 +2,8 @@
 struct RecordDeclaration {
   let type: TypeDeclaration
   let columns: [ColumnDeclaration]
-  /// The names of the stored properties that have no column.
-  let notStored: [String]
+  /// The stored properties that have no column.
+  let notStored: [PropertyDeclaration]
   let arguments: RecordArguments
   let initializer: RecordInitializer
 
@@ -17,7 +17,7 @@ struct RecordDeclaration {
     }
     notStored = type.properties.filter {
       $0.isStored && $0.prefix.attribute("NotStored") != nil
-    }.map(\.name)
+    }
     for (first, second) in zip(columns, columns.dropFirst()) {
       let attributes = [first, second].map { $0.property.prefix.attribute("Column")?.offset }
       if let attribute = attributes[0], attribute == attributes[1] {

@@ -33,19 +33,22 @@ package struct RecordExpansion {
   /// The members to add: columns, table, and an initializer if the type has others.
   package var members: String {
     let access = access.isPrivate ? "" : access.prefix
-    var lines = ["\(access)struct Columns: Sendable {"]
+    var parts = DeprecatedParts(record)
+    var lines: [String] = []
     for column in record.columns {
       let property = column.property
-      let visibility = property.prefix.access.prefix
       let arguments = [column.name, "\\\(record.type.name).\(property.name)"] + column.options
+      let value = "Larder::Column(\(arguments.joined(separator: ", ")))"
       lines.append(
-        "  \(visibility)let \(property.name) = Larder::Column(\(arguments.joined(separator: ", ")))"
-      )
+        "  \(property.prefix.access.prefix)let \(property.name) = "
+          + (parts.isDeprecated(property) ? parts.add(value) : value))
     }
-    lines += [
-      "}", "\(access)static let columns = Columns()",
-      "\(access)static let table: Larder::Table<\(record.type.name)> = " + table,
-    ]
+    let table = table(&parts)
+    lines =
+      ["\(access)struct Columns: Sendable {"] + lines + parts.lines + [
+        "}", "\(access)static let columns = Columns()",
+        "\(access)static let table: Larder::Table<\(record.type.name)> = " + table,
+      ]
     if case .written(let types, isMember: true) = record.initializer {
       lines.append(initializer(types, indent: ""))
     }
@@ -77,19 +80,24 @@ package struct RecordExpansion {
     return ([head + " {"] + members + ["}"]).joined(separator: "\n")
   }
 
-  private var table: String {
+  private func table(_ parts: inout DeprecatedParts) -> String {
     let name = record.arguments.name ?? Identifier.tableName(record.type.name)
     let columns = record.columns.map { "columns.\($0.property.name)" }
     let labelled = record.arguments.labelled.map { "\($0.label): \($0.text)" }
-    let arguments = [name, make] + columns + labelled + notStored
+    let arguments = [name, make(&parts)] + columns + labelled + notStored(&parts)
     return "Larder::Table(\n  \(wrapped(arguments)))"
   }
 
   /// The argument that lists the properties without columns; empty if there are none.
-  private var notStored: [String] {
+  private func notStored(_ parts: inout DeprecatedParts) -> [String] {
     if record.notStored.isEmpty { return [] }
-    let paths = record.notStored.map { "\\\(record.type.name).\($0)" }
-    return ["notStored: [\(paths.joined(separator: ", "))]"]
+    let type = record.type.name
+    let paths = record.notStored.map { "\\\(type).\($0.name)" }
+    let list = "[\(paths.joined(separator: ", "))]"
+    guard record.notStored.contains(where: parts.isDeprecated) else {
+      return ["notStored: \(list)"]
+    }
+    return ["notStored: Columns." + parts.add(list, type: "[PartialKeyPath<\(type)> & Sendable]")]
   }
 
   /// The arguments, wrapped at 100 characters unless one is longer.
@@ -108,17 +116,24 @@ package struct RecordExpansion {
     return text
   }
 
-  /// The function that makes a record from the columns' values.
-  private var make: String {
+  /// The function that makes a record from the columns' values: a closure, since the mode of Swift 5 warns of
+  /// an initializer in its place.
+  private func make(_ parts: inout DeprecatedParts) -> String {
     let names = record.columns.map { Identifier.label($0.property.name) }
-    switch record.initializer {
-    case .memberwise: return "\(record.type.name).init(\(names.map { $0 + ":" }.joined()))"
-    case .memberwiseWithDefaults:
-      let arguments = names.enumerated().map { "\($1): $\($0)" }
-      return "{ \(record.type.name)(\(arguments.joined(separator: ", "))) }"
-    case .written:
-      return "\(record.type.name).init(columns:\(names.dropFirst().map { $0 + ":" }.joined()))"
-    }
+    guard case .written(let types, _) = record.initializer else { return make(names) }
+    let closure = make(["columns"] + names.dropFirst())
+    guard hasDeprecatedColumn else { return closure }
+    let type = "@Sendable (\(types.joined(separator: ", "))) -> \(record.type.name)"
+    return "Columns." + parts.add(closure, type: type)
+  }
+
+  private func make(_ labels: [String]) -> String {
+    let arguments = labels.enumerated().map { "\($1): $\($0)" }
+    return "{ \(record.type.name)(\(arguments.joined(separator: ", "))) }"
+  }
+
+  private var hasDeprecatedColumn: Bool {
+    record.columns.contains { DeprecatedParts(record).isDeprecated($0.property) }
   }
 
   private func initializer(_ types: [String], indent: String) -> String {
@@ -128,8 +143,10 @@ package struct RecordExpansion {
       (index == 0 ? "columns " : "") + "\(parameter.0): \(parameter.1)"
     }
     let assignments = names.map { "\(indent)  self.\($0) = \($0)" }
+    let attribute = hasDeprecatedColumn ? ["\(indent)@available(*, deprecated)"] : []
     return
-      (["\(indent)fileprivate init(\(parameters.joined(separator: ", "))) {"] + assignments
+      (attribute + ["\(indent)fileprivate init(\(parameters.joined(separator: ", "))) {"]
+      + assignments
       + ["\(indent)}"]).joined(separator: "\n")
   }
 }

@@ -27,11 +27,11 @@ func expectColumns(
 ) throws {
   let expansion = try Expansion(
     "@Record(options: .noPrimaryKey)\nstruct T {\n" + members + "\n}")
-  // Access modifiers precede the name.
-  let columns = expansion.members.components(separatedBy: " = Larder::Column(").dropLast()
-  #expect(
-    columns.map { String($0.split(separator: " ").last ?? "") } == names,
-    sourceLocation: sourceLocation)
+  // The parts that make deprecated columns are static.
+  let columns = expansion.members.matches(
+    of: /(static )?let (\S+) = (?:Larder::Column\(|Deprecated\d+\.used)/
+  ).filter { $0.1 == nil }
+  #expect(columns.map { String($0.2) } == names, sourceLocation: sourceLocation)
 }
 
 /// Expects an error for a declaration, at the position that the mark ⚠️ shows.

@@ -20,7 +20,7 @@ struct ExpansionTests {
         }
         static let columns = Columns()
         static let table: Larder::Table<City> = Larder::Table(
-          "city", City.init(id:name:), columns.id, columns.name)
+          "city", { City(id: $0, name: $1) }, columns.id, columns.name)
         """#)
     #expect(
       expansion.extensions
@@ -49,7 +49,7 @@ struct ExpansionTests {
         }
         static let columns = Columns()
         static let table: Larder::Table<City> = Larder::Table(
-          "cities", City.init(id:name:default:), columns.id, columns.name, columns.`default`,
+          "cities", { City(id: $0, name: $1, default: $2) }, columns.id, columns.name, columns.`default`,
           constraints: [.unique(columns.name, columns.`default`)],
           indexes: [.index(columns.name, where: "\(1) > 0")], options: [.notStrict])
         """#)
@@ -78,8 +78,8 @@ struct ExpansionTests {
         }
         public static let columns = Columns()
         public static let table: Larder::Table<City> = Larder::Table(
-          "city", City.init(columns:name:population:area:secret:), columns.id, columns.name,
-          columns.population, columns.area, columns.secret)
+          "city", { City(columns: $0, name: $1, population: $2, area: $3, secret: $4) }, columns.id,
+          columns.name, columns.population, columns.area, columns.secret)
         """#)
     #expect(
       expansion.extensions == """
@@ -163,7 +163,8 @@ struct ExpansionTests {
     #expect(
       expansion.members.hasSuffix(
         """
-          "city", City.init(columns:done:x:isNew:), columns.id, columns.done, columns.x, columns.isNew)
+          "city", { City(columns: $0, done: $1, x: $2, isNew: $3) }, columns.id, columns.done, columns.x,
+          columns.isNew)
         fileprivate init(columns id: Int64, done: @escaping () -> Void, x: @escaping @Sendable (Int) async throws -> Int, isNew: Bool) {
           self.id = id
           self.done = done
@@ -191,14 +192,71 @@ struct ExpansionTests {
           var other: Int { \(accessors) }
         }
         """, of: "Place")
-      #expect(expansion.members.contains(#""place", Place.init(columns:), columns.stored)"#))
+      #expect(expansion.members.contains(#""place", { Place(columns: $0) }, columns.stored)"#))
       #expect(expansion.extensions.contains("fileprivate init(columns stored: Int) {"))
     }
     for accessors in ["get { init() }", "stored", "get", "get throws(E) { f { init {} } }", ""] {
       let place =
         "@Record\nstruct P { @Column(.primaryKey) var s: Int; var o: Int { \(accessors) } }"
-      #expect(try Expansion(place).members.contains("P.init(s:)"), "\(accessors)")
+      #expect(try Expansion(place).members.contains("{ P(s: $0) }"), "\(accessors)")
     }
+  }
+
+  @Test("Deprecated properties are only used in deprecated members of the expansion")
+  func deprecated() throws {
+    let expansion = try Expansion(
+      #"""
+      @Record
+      struct City {
+        @Column(.primaryKey) var id: Int
+        @available(*, deprecated, message: "use id") @Column(.unique) var code: String
+        #if A
+        @available(Linux, deprecated: 5)
+        #endif
+        @NotStored var isOld = false
+        @available(*, noasync, message: "deprecated") var name: String
+      }
+      """#)
+    #expect(
+      expansion.members == #"""
+        struct Columns: Sendable {
+          let id = Larder::Column("id", \City.id, .primaryKey)
+          let code = Deprecated1.used
+          let name = Larder::Column("name", \City.name)
+          fileprivate enum Deprecated1: LarderMacros::DeprecatedPart {
+            @available(*, deprecated) static let part = Larder::Column("code", \City.code, .unique)
+          }
+          fileprivate enum Deprecated2: LarderMacros::DeprecatedPart {
+            @available(*, deprecated) static var part: [PartialKeyPath<City> & Sendable] { [\City.isOld] }
+          }
+        }
+        static let columns = Columns()
+        static let table: Larder::Table<City> = Larder::Table(
+          "city", { City(id: $0, code: $1, name: $2) }, columns.id, columns.code, columns.name,
+          notStored: Columns.Deprecated2.used)
+        """#)
+    let written = try Expansion(
+      """
+      @Record
+      struct City {
+        @available(*, deprecated) @Column(.primaryKey) private var id: Int
+        var done: () -> Void
+      }
+      """)
+    #expect(written.members.contains("Table(\n  \"city\", Columns.Deprecated2.used, columns.id"))
+    #expect(
+      written.members.contains(
+        "var part: @Sendable (Int, @escaping () -> Void) -> City { { City(columns: $0, done: $1) } }"
+      ))
+    #expect(
+      written.extensions.contains("  @available(*, deprecated)\n  fileprivate init(columns id: Int")
+    )
+    let all = try Expansion(
+      """
+      @Record @available(*, deprecated)
+      struct City { @available(*, deprecated) @Column(.primaryKey) var id: Int }
+      """)
+    #expect(!all.members.contains("deprecated"))
   }
 
   @Test(
