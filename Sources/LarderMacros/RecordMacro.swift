@@ -18,11 +18,12 @@
 /// Each stored property is a column of its own name, unless `@Column` says more about it or ``NotStored()``
 /// excludes it. Computed, lazy and static properties are no columns. The written code can be read:
 /// `swiftc -dump-macro-expansions`, or “expand macro” in an editor. If the type has its own initializers, or
-/// a property is private, the macro also writes an initializer for the table. The types of properties have to
-/// be written then.
+/// a property is private or has an init accessor, the macro also writes an initializer for the table. The types
+/// of properties have to be written then.
 ///
-/// A type that can't be a record, or can't be read, is an error in its place: generic types, classes that
-/// aren't final, properties with wrappers, constants that have their value, properties under `#if`.
+/// A type that can't be a record, or can't be read, is an error in its place: generic types, private types in
+/// others, classes that aren't final, properties with wrappers, constants that have their value, properties
+/// under `#if`.
 ///
 /// - Parameters:
 ///   - name: the table's name; by default the type's with a small letter: `city`.
