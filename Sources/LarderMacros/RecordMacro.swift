@@ -32,7 +32,10 @@
 ///   - indexes: those that don't belong to a single column:
 ///     `.index(\.country, \.name, where: "population > 0")`.
 ///   - options: whether the table has no row id, or no primary key, or isn't STRICT.
-@attached(member, names: named(Columns), named(columns), named(table), named(init))
+@attached(
+  member,
+  names: named(Columns), named(columns), named(table), named(init), named(QueryFields),
+  named(QueryRow), named(QueryNullable))
 @attached(
   extension, conformances: Record, SingleSource, QuerySource,
   names: named(init), named(QueryFields), named(QueryRow), named(QueryNullable))

@@ -19,7 +19,31 @@ public struct Town: Hashable, Record {
 public enum Map {
   @Record
   fileprivate struct Place { @Column(.primaryKey) var id: Int }
+
+  @Record
+  struct Lake: Record {
+    @Column(.primaryKey) var id: Int
+    private var depth: Double
+  }
 }
+
+private enum Secret {
+  @Record
+  final class Place: Record {
+    @Column(.primaryKey) let id: Int
+    init() { id = 5 }
+  }
+}
+
+extension Secret {
+  @Record
+  struct Door: Record { @Column(.primaryKey) var id: Int }
+}
+
+@Record
+struct Gate { @Column(.primaryKey) var id: Int }
+
+extension Gate: Record {}
 
 public extension Map {
   @Record
@@ -35,6 +59,7 @@ private struct Village { @Column(.primaryKey) var name: String }
 /// Uses them.
 public func roads(_ db: Database) throws -> [Map.Road] {
   _ = try Country.join(Town.self) { $0.code == $1.secret }.fetchAll(db)
+  _ = try (Secret.Place.find(db, 5), Secret.Door.all.fetchAll(db), Gate.all.fetchAll(db))
   _ = try (Village.find(db, "x"), Map.Place.all.fetchAll(db))
   return try Map.Road.filter { $0.id > 5 }.fetchAll(db)
 }

@@ -19,6 +19,7 @@ extension SourceScanner {
     guard declaration.keyword == "struct" || declaration.keyword == "class", !isGeneric else {
       return declaration
     }
+    declaration.saysRecord = try saysRecord()
     try skipToBrace(orThrow: "this declaration has no body")
     try next()
     try members(of: &declaration)
@@ -26,6 +27,16 @@ extension SourceScanner {
       throw SourceProblem("this can't be read", at: try peek().start)
     }
     return declaration
+  }
+
+  /// Whether the protocols before the body have the record's among them.
+  private func saysRecord() throws -> Bool {
+    var inner = self
+    while true {
+      let token = try inner.next()
+      if inner.is(token, "Record") { return true }
+      if inner.is(token, "{") || inner.is(token, "where") || token.kind == .end { return false }
+    }
   }
 
   /// Reads attributes and modifiers.

@@ -49,6 +49,7 @@ package struct RecordExpansion {
         "}", "\(access)static let columns = Columns()",
         "\(access)static let table: Larder::Table<\(record.type.name)> = " + table,
       ]
+    if record.type.saysRecord { lines += queryTypes(of: record.type.name) }
     if case .written(let types, isMember: true) = record.initializer {
       lines.append(initializer(types, indent: ""))
     }
@@ -65,19 +66,22 @@ package struct RecordExpansion {
     if !protocols.isEmpty {
       head += ": " + protocols.map { "Larder::" + $0 }.joined(separator: ", ")
     }
+    let saysElsewhere = !protocols.isEmpty && !protocols.contains("Record")
     var members: [String] = []
-    // The compiler only infers these types together with the conformance to `Record`.
-    if !protocols.isEmpty, !protocols.contains("Record") {
-      let access = access.isPrivate ? "" : access.prefix
-      let name = record.type.name
-      members = ["Fields = Larder::RecordFields<\(name)>", "Row = \(name)", "Nullable = \(name)?"]
-        .map { "  \(access)typealias Query\($0)" }
-    }
+    if saysElsewhere, !record.type.saysRecord { members = queryTypes(of: type).map { "  " + $0 } }
     if case .written(let types, isMember: false) = record.initializer {
       members.append(initializer(types, indent: "  "))
     }
     if members.isEmpty { return protocols.isEmpty ? "" : head + " {}" }
     return ([head + " {"] + members + ["}"]).joined(separator: "\n")
+  }
+
+  /// The types that queries need of a record. The compiler only infers them together with the conformance to
+  /// `Record`, and not if that is the program's.
+  private func queryTypes(of type: String) -> [String] {
+    let access = access.isPrivate ? "" : access.prefix
+    return ["Fields = Larder::RecordFields<\(type)>", "Row = \(type)", "Nullable = \(type)?"]
+      .map { "\(access)typealias Query\($0)" }
   }
 
   private func table(_ parts: inout DeprecatedParts) -> String {

@@ -97,17 +97,29 @@ struct ExpansionTests {
 
   @Test("@Record writes the protocols that the type doesn't say by itself that it conforms to")
   func conformances() throws {
-    let city = "@Record\nstruct City: Record { @Column(.primaryKey) var id: Int }"
-    #expect(
-      try Expansion(city, of: "City", protocols: ["SingleSource", "QuerySource"]).extensions
-        == """
-        extension City: Larder::SingleSource, Larder::QuerySource {
-          typealias QueryFields = Larder::RecordFields<City>
-          typealias QueryRow = City
-          typealias QueryNullable = City?
-        }
-        """)
-    #expect(try Expansion(city, of: "City", protocols: []).extensions == "")
+    let aliases = """
+      typealias QueryFields = Larder::RecordFields<City>
+      typealias QueryRow = City
+      typealias QueryNullable = City?
+      """
+    let rest = ["SingleSource", "QuerySource"]
+    for clause in ["Record", "Hashable, Larder.Record", "P<[Int]>, Larder::Record & Q"] {
+      let city = "@Record\nstruct City: \(clause) { @Column(.primaryKey) var id: Int }"
+      let expansion = try Expansion(city, of: "Map.City", protocols: rest)
+      #expect(expansion.members.hasSuffix("\n" + aliases))
+      #expect(
+        expansion.extensions == "extension Map.City: Larder::SingleSource, Larder::QuerySource {}")
+    }
+    for clause in ["", ": Hashable", ": P where T == Record"] {
+      let city = "@Record\nstruct City\(clause) { @Column(.primaryKey) var id: Record }"
+      #expect(try !Expansion(city).members.contains("typealias"))
+      // An extension says that it is one.
+      let lines = aliases.split(separator: "\n").map { "  " + $0 + "\n" }.joined()
+      #expect(
+        try Expansion(city, of: "City", protocols: rest).extensions
+          == "extension City: Larder::SingleSource, Larder::QuerySource {\n\(lines)}")
+      #expect(try Expansion(city, of: "City", protocols: []).extensions == "")
+    }
   }
 
   @Test("A record in an extension with an access level has that level, unless it has its own")
