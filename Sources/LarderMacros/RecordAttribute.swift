@@ -31,9 +31,14 @@ public enum RecordAttribute {
     /// Optimistic locking: a number that each update increments.
     public static var version: Self { Self() }
 
+    /// Any value. The compiler shows this name in its error for `.default(.active)`, since it doesn't know the
+    /// property's type there.
+    @_documentation(visibility: internal)
+    public typealias ValueWrittenWithItsType = Any?
+
     /// The value of rows that are inserted without this column. If it isn't a literal, its type is written:
     /// `.default(Status.active)`.
-    public static func `default`(_ value: Any?) -> Self { Self() }
+    public static func `default`(_ value: ValueWrittenWithItsType) -> Self { Self() }
     /// An expression for the value of rows that are inserted without this column.
     public static func `default`(sql: SQL) -> Self { Self() }
     /// A CHECK constraint: an expression that must not be false.

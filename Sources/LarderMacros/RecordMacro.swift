@@ -18,11 +18,12 @@
 /// Each stored property is a column of its own name, unless `@Column` says more about it or ``NotStored()``
 /// excludes it. Computed, lazy and static properties are no columns. The written code can be read:
 /// `swiftc -dump-macro-expansions`, or “expand macro” in an editor. If the type has its own initializers, or
-/// a property is private, the macro also writes an initializer for the table. The types of properties have to
-/// be written then.
+/// a property is private or has an init accessor, the macro also writes an initializer for the table. The types
+/// of properties have to be written then.
 ///
-/// A type that can't be a record, or can't be read, is an error in its place: generic types, classes that
-/// aren't final, properties with wrappers, constants that have their value, properties under `#if`.
+/// A type that can't be a record, or can't be read, is an error in its place: generic types, private types in
+/// others, classes that aren't final, properties with wrappers, constants that have their value, properties
+/// under `#if`.
 ///
 /// - Parameters:
 ///   - name: the table's name; by default the type's with a small letter: `city`.
@@ -31,8 +32,13 @@
 ///   - indexes: those that don't belong to a single column:
 ///     `.index(\.country, \.name, where: "population > 0")`.
 ///   - options: whether the table has no row id, or no primary key, or isn't STRICT.
-@attached(member, names: named(Columns), named(columns), named(table), named(init))
-@attached(extension, conformances: Record, SingleSource, QuerySource, names: named(init))
+@attached(
+  member,
+  names: named(Columns), named(columns), named(table), named(init), named(QueryFields),
+  named(QueryRow), named(QueryNullable))
+@attached(
+  extension, conformances: Record, SingleSource, QuerySource,
+  names: named(init), named(QueryFields), named(QueryRow), named(QueryNullable))
 public macro Record(
   _ name: String = "", constraints: [RecordAttribute.TableConstraint] = [],
   indexes: [RecordAttribute.TableConstraint] = [], options: TableOptions = []

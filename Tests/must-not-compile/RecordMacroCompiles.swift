@@ -1,4 +1,4 @@
-// compiles
+// compiles without warnings
 import Foundation
 import LarderMacros
 

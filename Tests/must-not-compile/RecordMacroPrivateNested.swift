@@ -1,4 +1,4 @@
-// one error: a private type in another can't be extended: make it fileprivate, or write its conformance, : Record
+// one error: a private type in another can't be extended: make it fileprivate
 import LarderMacros
 
 enum Country {

@@ -35,3 +35,11 @@ func lifted(_ db: Database) throws {
   }
   _ = City.select { ($0.name, $0.population) }.filter { $1.real.greatest(5) * 2 > 5 }
 }
+
+func ranges(_ half: Range<Double>, _ set: Set<Int>) {
+  _ = City.filter { $0.population.in(18...Int.max) && !$0.population.in(18..<65) }
+  _ = City.filter { $0.elevation.in(1...5) || $0.elevation.in(half) || $0.name.in("a"..."b") }
+  _ = City.filter { $0.population.in(5...) || $0.population.in(set) || $0.population.in([5, 6]) }
+  _ = City.filter { $0.id.in(1...5) || (1...5).contains($0.id) && !half.contains($0.elevation) }
+  _ = (1...5).contains(3)
+}

@@ -213,6 +213,17 @@ private func hasNumber(_ type: Any.Type) -> Bool {
   return (type as? any RawRepresentable.Type).map { isNumber($0) } ?? false
 }
 
+extension ColumnCoding {
+  // The compiler finds this one for all other types. Without it, its message doesn't say what is wrong.
+  /// Not available: only Codable types have JSON.
+  @_documentation(visibility: internal)
+  @available(*, unavailable, message: "only a property with a Codable type can be stored as JSON")
+  public static var json: ColumnCoding {
+    ColumnCoding(
+      encode: { _ in "" }, decode: { (_: String) in throw ConversionError(.malformed, Value.self) })
+  }
+}
+
 extension ColumnCoding where Value: Codable {
   /// JSON as text, with the keys of objects sorted; a `Date` in it is text such as
   /// `2026-11-21T08:33:26.123Z`.

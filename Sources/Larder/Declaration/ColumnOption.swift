@@ -94,3 +94,11 @@ extension ColumnOption where Value: FixedWidthInteger {
   /// greatest number of its type, updates throw and change nothing.
   public static var version: Self { Self { $0.greatestVersion = Int64(clamping: Value.max) } }
 }
+
+extension ColumnOption {
+  // The compiler finds this one for all other types. Without it, its message doesn't say what is wrong.
+  /// Not available: only integers are versions.
+  @_documentation(visibility: internal)
+  @available(*, unavailable, message: "a version has to be an integer that is never nil")
+  public static var version: Self { Self { _ in } }
+}

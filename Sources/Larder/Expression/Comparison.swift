@@ -44,20 +44,14 @@ extension SQLExpression where Value: DatabaseValueConvertible {
   /// Whether the value lies in a range.
   public func between(_ range: ClosedRange<Value>) -> SQLExpression<Bool>
   where Value: Comparable {
-    between(range.lowerBound, range.upperBound)
+    SQLExpression<Bool>(node.between(range.lowerBound, range.upperBound))
   }
 
   /// Whether the value lies in a range; not true for NULL.
   public func between<Wrapped: Comparable>(
     _ range: ClosedRange<Wrapped>
   ) -> SQLExpression<Bool> where Value == Wrapped? {
-    between(range.lowerBound, range.upperBound)
-  }
-
-  private func between(_ first: Value, _ last: Value) -> SQLExpression<Bool> {
-    let range = SQLFragment.list(
-      [node.boundInOrder(first), node.boundInOrder(last)], separator: " AND ")
-    return SQLExpression<Bool>(node.ordered.infix(.between, operand: range))
+    SQLExpression<Bool>(node.between(range.lowerBound, range.upperBound))
   }
 }
 

@@ -8,9 +8,13 @@ extension SQLExpression where Value: DatabaseValueConvertible {
   /// If the list doesn't contain nil, it is unknown whether NULL is in it: the condition and its opposite,
   /// `!$0.level.in(…)`, both leave out rows with NULL. See [IN](https://www.sqlite.org/lang_expr.html#in_op).
   ///
+  /// A range isn't made into a list: its bounds are compared.
+  ///
   /// Integers, texts and any list of more than a thousand values are bound as one argument, so that the
   /// statement's text is the same for lists of any length.
   public func `in`(_ values: some Sequence<Value>) -> SQLExpression<Bool> {
+    // Such a range can have more values than fit in memory, or no last one.
+    if let range = values as? any BoundedRange { return SQLExpression<Bool>(node.within(range)) }
     let values = Array(values)
     let present = Value.columnType.isNullable ? values.filter { !$0.isStoredAsNull } : values
     let list = members(present)

@@ -254,6 +254,15 @@ public struct JSONExpression: Sendable {
     SQLExpression<Value>(typed(Value.self)).in(values)
   }
 
+  /// Whether the value has the range's type and lies in it. Reading throws for a type of range other than those
+  /// of Swift's operators.
+  @_disfavoredOverload
+  public func `in`<Value: DatabaseValueConvertible>(
+    _ range: some RangeExpression<Value>
+  ) -> SQLExpression<Bool> {
+    SQLExpression<Value>(typed(Value.self)).in(range)
+  }
+
   private func compared<Value: DatabaseValueConvertible>(
     _ operation: SQLOperator, _ value: Value
   ) -> SQLExpression<Bool> {

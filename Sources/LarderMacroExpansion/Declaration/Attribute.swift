@@ -6,6 +6,8 @@ struct Attribute {
   let offset: Int
   /// The arguments; nil without brackets.
   let arguments: [Argument]?
+  /// Whether it is `@available` and says that the declaration is deprecated.
+  let isDeprecation: Bool
 }
 
 struct Argument {
@@ -27,14 +29,24 @@ extension SourceScanner {
     } while try skip(".") || skip("::")
     // A space before brackets ends the attribute.
     guard self.is(try peek(), "("), try peek().isLeftBound else {
-      return Attribute(name: name, offset: offset, arguments: nil)
+      return Attribute(name: name, offset: offset, arguments: nil, isDeprecation: false)
     }
     var end = self
     try end.skipGroup()
     let isOurs = name == "Record" || name == "Column" || name == "NotStored"
+    let isDeprecation = try name == "available" && hasDeprecated(before: end.position)
     let arguments = isOurs ? try arguments() : []
     self = SourceScanner(source, at: end.position)
-    return Attribute(name: name, offset: offset, arguments: arguments)
+    return Attribute(
+      name: name, offset: offset, arguments: arguments, isDeprecation: isDeprecation)
+  }
+
+  private func hasDeprecated(before end: Int) throws -> Bool {
+    var inner = self
+    while inner.position < end {
+      if inner.is(try inner.next(), "deprecated") { return true }
+    }
+    return false
   }
 
   /// Reads the arguments in the brackets that begin here.

@@ -19,6 +19,7 @@ extension SourceScanner {
     guard declaration.keyword == "struct" || declaration.keyword == "class", !isGeneric else {
       return declaration
     }
+    declaration.saysRecord = try saysRecord()
     try skipToBrace(orThrow: "this declaration has no body")
     try next()
     try members(of: &declaration)
@@ -26,6 +27,16 @@ extension SourceScanner {
       throw SourceProblem("this can't be read", at: try peek().start)
     }
     return declaration
+  }
+
+  /// Whether the protocols before the body have the record's among them.
+  private func saysRecord() throws -> Bool {
+    var inner = self
+    while true {
+      let token = try inner.next()
+      if inner.is(token, "Record") { return true }
+      if inner.is(token, "{") || inner.is(token, "where") || token.kind == .end { return false }
+    }
   }
 
   /// Reads attributes and modifiers.
@@ -60,7 +71,9 @@ extension SourceScanner {
         if word == "nonisolated" || word == "unowned" { prefix.modifiers.insert(word) }
       } else {
         prefix.modifiers.insert(word)
-        if let access = AccessLevel(rawValue: word) { prefix.access = access }
+        if let access = AccessLevel(rawValue: word) {
+          (prefix.access, prefix.hasAccess) = (access, true)
+        }
       }
     }
   }
@@ -177,14 +190,18 @@ extension SourceScanner {
       }
       var storage: PropertyDeclaration.Storage =
         prefix.isStatic ? .ofType : prefix.modifiers.contains("lazy") ? .lazy : .stored
+      var initializes = false
       if self.is(try peek(), "{") {
-        if try !beginsObservers(), storage == .stored { storage = .computed }
+        if try !beginsObservers(), storage == .stored {
+          storage = .computed
+          initializes = try beginsInitializingAccessors()
+        }
         try skipGroup()
       }
       declaration.properties.append(
         PropertyDeclaration(
           prefix: prefix, isConstant: isConstant, name: text(name), offset: name.start,
-          storage: storage, type: type, value: value))
+          storage: storage, hasInitializingAccessor: initializes, type: type, value: value))
     } while try skip(",")
     // In `var latitude, longitude: Double`, names take the type of the name after them.
     var index = declaration.properties.count - 2

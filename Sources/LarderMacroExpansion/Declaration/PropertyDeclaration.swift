@@ -24,8 +24,12 @@ struct DeclarationPrefix {
   /// The modifiers, without those of setters, such as `private(set)`.
   var modifiers: Set<String> = []
   var access = AccessLevel.internal
+  /// Whether the access level is written.
+  var hasAccess = false
 
   var isStatic: Bool { modifiers.contains("static") || modifiers.contains("class") }
+
+  var isDeprecated: Bool { (attributes + conditionalAttributes).contains(where: \.isDeprecation) }
 
   func attribute(_ name: String) -> Attribute? { attributes.first { $0.name == name } }
 }
@@ -40,6 +44,8 @@ struct PropertyDeclaration {
   let name: String
   let offset: Int
   let storage: Storage
+  /// Whether it is computed, and has an accessor that initializes other properties.
+  let hasInitializingAccessor: Bool
   /// The type, which may be written after another name: `var latitude, longitude: Double`.
   var type: TypeText?
   /// The position of the initial value's text.

@@ -8,6 +8,8 @@ struct TypeDeclaration {
   let offset: Int
   /// The position of its generic parameters; nil if it has none.
   let genericOffset: Int?
+  /// Whether it says that it is a record: `struct City: Record`.
+  var saysRecord = false
   var properties: [PropertyDeclaration] = []
   /// The position of its first initializer.
   var initializerOffset: Int?

@@ -18,6 +18,10 @@ struct ColumnDeclaration {
       if let label = argument.label {
         options.append("\(label): \(text)")
       } else if scanner.is(argument.first, ".") {
+        if text == ".version", !Self.mayBeVersion(property, in: scanner) {
+          throw SourceProblem(
+            "a version has to be an integer that is never nil", at: argument.range.lowerBound)
+        }
         options.append(text)
       } else if index == 0, argument.first.kind == .string {
         name = text
@@ -34,6 +38,12 @@ struct ColumnDeclaration {
 
   /// The type of an initializer's parameter for this property; nil if the program has to write it.
   func parameterType(in scanner: SourceScanner) -> String? {
+    Self.parameterType(of: property, in: scanner)
+  }
+
+  private static func parameterType(
+    of property: PropertyDeclaration, in scanner: SourceScanner
+  ) -> String? {
     if let type = property.type {
       return (type.isFunction ? "@escaping " : "") + scanner.text(type.range)
     }
@@ -50,4 +60,19 @@ struct ColumnDeclaration {
     default: return nil
     }
   }
+
+  /// Whether the property can be an integer, as far as its declaration tells. The compiler checks the types of
+  /// other names, but shows its error in the written code.
+  private static func mayBeVersion(
+    _ property: PropertyDeclaration, in scanner: SourceScanner
+  ) -> Bool {
+    guard let type = parameterType(of: property, in: scanner) else { return true }
+    let isPlain = !type.contains { "?!<[(".contains($0) }
+    return isPlain && !typesWithoutVersion.contains(String(type.split(separator: ".").last ?? ""))
+  }
+
+  /// Common types that aren't integers, by their names without a module's.
+  private static let typesWithoutVersion: Set<String> = [
+    "Bool", "Character", "Data", "Date", "Decimal", "Double", "Float", "String", "UUID",
+  ]
 }

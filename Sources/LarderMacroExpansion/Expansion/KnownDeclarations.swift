@@ -8,12 +8,12 @@ struct KnownDeclarations {
 
   /// The expansion of `@Record` for a declaration.
   mutating func record(
-    _ declaration: String, attribute: String, isNested: Bool
+    _ declaration: String, attribute: String, outer: String?
   ) throws -> RecordExpansion {
-    let key = (isNested ? "nested" : "") + attribute + declaration
+    let key = (outer ?? "") + attribute + declaration
     if let known = records[key] { return known }
     let record = try RecordExpansion(
-      declaration: declaration, attribute: attribute, isNested: isNested)
+      declaration: declaration, attribute: attribute, outer: outer)
     if records.count >= Self.greatestCount { records = [:] }
     records[key] = record
     return record

@@ -2,8 +2,8 @@
 struct RecordDeclaration {
   let type: TypeDeclaration
   let columns: [ColumnDeclaration]
-  /// The names of the stored properties that have no column.
-  let notStored: [String]
+  /// The stored properties that have no column.
+  let notStored: [PropertyDeclaration]
   let arguments: RecordArguments
   let initializer: RecordInitializer
 
@@ -17,7 +17,7 @@ struct RecordDeclaration {
     }
     notStored = type.properties.filter {
       $0.isStored && $0.prefix.attribute("NotStored") != nil
-    }.map(\.name)
+    }
     for (first, second) in zip(columns, columns.dropFirst()) {
       let attributes = [first, second].map { $0.property.prefix.attribute("Column")?.offset }
       if let attribute = attributes[0], attribute == attributes[1] {
@@ -27,6 +27,11 @@ struct RecordDeclaration {
     }
     for other in type.others where other.name == "Columns" {
       throw SourceProblem("@Record writes a type of this name itself", at: other.offset)
+    }
+    for other in type.others where Identifier.isSame(other.name, type.name) {
+      throw SourceProblem(
+        "a type in a record can't have the record's name, which means the inner type there",
+        at: other.offset)
     }
     for property in type.properties
     where property.name == "columns" || property.name == "table" && property.storage == .ofType {

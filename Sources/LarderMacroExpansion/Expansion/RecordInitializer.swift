@@ -1,26 +1,20 @@
 /// The initializer by which a table makes a record from a row's values.
 enum RecordInitializer {
+  /// The compiler's memberwise initializer, which may have further parameters with default values.
   case memberwise
-  /// The compiler's memberwise initializer, which has further parameters with default values.
-  case memberwiseWithDefaults
-  /// An initializer that the macro writes: the type has its own ones, or the compiler's would be private.
+  /// An initializer that the macro writes: the type has its own ones, or the compiler's would be private, or
+  /// would take other values.
   case written(types: [String], isMember: Bool)
 
   init(
     _ type: TypeDeclaration, _ columns: [ColumnDeclaration], in scanner: SourceScanner
   ) throws {
     let isPrivate = columns.contains(where: \.property.prefix.access.isPrivate)
-    guard type.initializerOffset != nil || isPrivate else {
-      let isWhole = type.properties.allSatisfy { property in
-        switch property.storage {
-        case .stored:
-          columns.contains { $0.property.offset == property.offset } || property.isConstant
-        // The compiler's initializer has a parameter for it, with a default value.
-        case .lazy: false
-        case .computed, .ofType: true
-        }
-      }
-      self = isWhole ? .memberwise : .memberwiseWithDefaults
+    // The compiler's initializer takes the values of such accessors, in place of the properties that they
+    // initialize.
+    let hasOther = type.properties.contains(where: \.hasInitializingAccessor)
+    guard type.initializerOffset != nil || isPrivate || hasOther else {
+      self = .memberwise
       return
     }
     let types = try columns.map { column in

@@ -4,9 +4,9 @@ struct ExpansionRequest {
   private let role: String
   private let attribute: SourceText
   private let declaration: SourceText
-  /// The type to extend, and whether to write its conformance.
+  /// The type to extend, and the protocols to which it has yet to conform.
   private let extendedType: String?
-  private let conforms: Bool
+  private let protocols: [String]
   /// The declarations around it, from the innermost outwards; nil from compilers that don't send them.
   private let context: [String]?
 
@@ -21,7 +21,7 @@ struct ExpansionRequest {
     self.attribute = attribute
     self.declaration = declaration
     extendedType = content["extendedTypeSyntax"]?["source"]?.string
-    conforms = content["conformanceListSyntax"]?["source"]?.string != nil
+    protocols = Self.protocols(in: content["conformanceListSyntax"]?["source"]?.string ?? "")
     context = content["lexicalContext"]?.array?.compactMap { $0["source"]?.string }
   }
 
@@ -29,17 +29,11 @@ struct ExpansionRequest {
   func expansion(_ known: inout KnownDeclarations) throws -> String {
     switch (macro, role) {
     case ("RecordMacro", "member"):
-      let record = try record(&known)
-      for type in context ?? [] where try Self.isGeneric(type) {
-        throw SourceProblem(
-          "a type in a generic type can't be a record, since it can't have static stored properties",
-          at: 0)
-      }
-      return record.members
+      return try record(&known).members
     case ("RecordMacro", "extension"):
       // Problems of the declaration are reported by the expansion of the members.
       guard let extendedType, let record = try? record(&known) else { return "" }
-      return try record.extensions(of: extendedType, conforms: conforms)
+      return record.extensions(of: extendedType, protocols: protocols)
     case ("PropertyMacro", "peer"):
       if let type = context?.first, try !known.isRecord(type) {
         throw AttributeProblem(
@@ -53,8 +47,31 @@ struct ExpansionRequest {
   }
 
   private func record(_ known: inout KnownDeclarations) throws -> RecordExpansion {
-    try known.record(
-      declaration.text, attribute: attribute.text, isNested: context?.isEmpty == false)
+    guard try isFirst else {
+      throw AttributeProblem(problem: SourceProblem("a type can only have one @Record", at: 0))
+    }
+    for type in context ?? [] where try Self.isGeneric(type) {
+      throw SourceProblem(
+        "a type in a generic type can't be a record, since it can't have static stored properties",
+        at: 0)
+    }
+    return try known.record(
+      declaration.text, attribute: attribute.text, outer: context?.first)
+  }
+
+  /// The protocols in a declaration of no meaning, `struct Placeholder: SingleSource, QuerySource {}`.
+  private static func protocols(in placeholder: String) -> [String] {
+    let words = placeholder.split { !$0.isLetter }
+    return ["Record", "SingleSource", "QuerySource"].filter { words.contains(Substring($0)) }
+  }
+
+  /// Whether the declaration has no such attribute before this one.
+  private var isFirst: Bool {
+    get throws {
+      var scanner = SourceScanner(SourceBytes(declaration.text))
+      guard let first = try scanner.declarationPrefix().attribute("Record") else { return true }
+      return declaration.location(first.offset).offset >= attribute.location(0).offset
+    }
   }
 
   private static func isGeneric(_ type: String) throws -> Bool {

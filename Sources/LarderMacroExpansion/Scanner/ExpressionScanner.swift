@@ -187,4 +187,24 @@ extension SourceScanner {
     let following = try inner.peek()
     return self.is(following, "{") || self.is(following, "(")
   }
+
+  /// Whether this opens the accessors of a property, with one that initializes: `{ init { … } get { … } }`.
+  func beginsInitializingAccessors() throws -> Bool {
+    var inner = self
+    try inner.next()
+    while true {
+      _ = try inner.declarationPrefix()
+      let word = try inner.next()
+      guard inner.isOne(word, of: Keywords.accessors) else { return false }
+      // The name of the new value.
+      if inner.is(try inner.peek(), "(") { try inner.skipGroup() }
+      while inner.isOne(try inner.peek(), of: " async throws ") {
+        try inner.next()
+        if inner.is(try inner.peek(), "(") { try inner.skipGroup() }
+      }
+      guard inner.is(try inner.peek(), "{") else { return false }
+      if inner.is(word, "init") { return true }
+      try inner.skipGroup()
+    }
+  }
 }

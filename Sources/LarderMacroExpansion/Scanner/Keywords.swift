@@ -29,5 +29,9 @@ enum Keywords {
   /// The keywords of properties, subscripts and functions, which `class` can precede.
   static var membersOfClasses: StaticString { " var let func subscript " }
 
+  static var accessors: StaticString {
+    " get set init read modify _read _modify unsafeAddress unsafeMutableAddress "
+  }
+
   static var types: StaticString { " struct class enum actor protocol extension " }
 }

@@ -3,7 +3,7 @@ struct TypeText: Equatable {
   let range: Range<Int>
   /// Whether the type is a function type; a parameter of this type needs `@escaping`.
   let isFunction: Bool
-  /// Whether a variable of this type starts as nil.
+  /// Whether a variable of this type starts as nil: if it is written with a mark, but not as `Optional<Int>`.
   let isOptional: Bool
 }
 
@@ -43,10 +43,7 @@ extension SourceScanner {
         _ = try type(depth: depth + 1)
         return TypeText(range: start..<position, isFunction: true, isOptional: false)
       } else {
-        let isNamedOptional =
-          source.has("Optional<", at: start) || source.has("Swift.Optional<", at: start)
-        return TypeText(
-          range: start..<position, isFunction: false, isOptional: isOptional || isNamedOptional)
+        return TypeText(range: start..<position, isFunction: false, isOptional: isOptional)
       }
     }
   }

@@ -92,9 +92,12 @@ public struct DatabaseError: Error, Hashable, Sendable {
 }
 
 extension DatabaseError: CustomStringConvertible {
-  /// Code, message and statement on one line, without the values of arguments.
+  /// Code, message and statement on one line, without the values of arguments. A misuse is named, and has no
+  /// number: it is mostly Larder that finds it, and not the engine.
   public var description: String {
-    var text = "\(engine) error \(sqlState ?? "\(extendedCode.rawValue)"): \(message)"
+    let kind = sqlState ?? "\(extendedCode.rawValue)"
+    let isMisuse = sqlState == nil && code == .misuse
+    var text = "\(isMisuse ? "misuse" : "\(engine) error \(kind)"): \(message)"
     if let sql { text += " — while executing “\(expandedSQL ?? sql)”" }
     if let offset { text += " at byte \(offset)" }
     return text

@@ -15,16 +15,16 @@ struct ExpansionTests {
     #expect(
       expansion.members == #"""
         struct Columns: Sendable {
-          let id = Larder.Column("id", \City.id, .primaryKey)
-          let name = Larder.Column("name", \City.name)
+          let id = Larder::Column("id", \City.id, .primaryKey)
+          let name = Larder::Column("name", \City.name)
         }
         static let columns = Columns()
-        static let table: Larder.Table<City> = Larder.Table(
-          "city", City.init(id:name:), columns.id, columns.name)
+        static let table: Larder::Table<City> = Larder::Table(
+          "city", { City(id: $0, name: $1) }, columns.id, columns.name)
         """#)
     #expect(
       expansion.extensions
-        == "extension City: Larder.Record, Larder.SingleSource, Larder.QuerySource {}")
+        == "extension City: Larder::Record, Larder::SingleSource, Larder::QuerySource {}")
   }
 
   @Test(
@@ -43,13 +43,13 @@ struct ExpansionTests {
     #expect(
       expansion.members == #"""
         struct Columns: Sendable {
-          let id = Larder.Column("number", \City.id, .primaryKey, .check("id > \(0)"))
-          let name = Larder.Column("name", \City.name, .unique, .collate("a, \"b\")"), as: .json)
-          let `default` = Larder.Column("default", \City.`default`, as: ColumnCoding<Color>(encode: { $0.hue }, decode: { Color($0) }))
+          let id = Larder::Column("number", \City.id, .primaryKey, .check("id > \(0)"))
+          let name = Larder::Column("name", \City.name, .unique, .collate("a, \"b\")"), as: .json)
+          let `default` = Larder::Column("default", \City.`default`, as: ColumnCoding<Color>(encode: { $0.hue }, decode: { Color($0) }))
         }
         static let columns = Columns()
-        static let table: Larder.Table<City> = Larder.Table(
-          "cities", City.init(id:name:default:), columns.id, columns.name, columns.`default`,
+        static let table: Larder::Table<City> = Larder::Table(
+          "cities", { City(id: $0, name: $1, default: $2) }, columns.id, columns.name, columns.`default`,
           constraints: [.unique(columns.name, columns.`default`)],
           indexes: [.index(columns.name, where: "\(1) > 0")], options: [.notStrict])
         """#)
@@ -66,20 +66,20 @@ struct ExpansionTests {
         internal var population = 0, area = 1.5
         private var secret: [Int]?
       }
-      """, of: "Outer.City", conforms: false)
+      """, of: "Outer.City", protocols: [])
     #expect(
       expansion.members == #"""
         public struct Columns: Sendable {
-          public let id = Larder.Column("id", \City.id, .primaryKey)
-          package let name = Larder.Column("name", \City.name)
-          let population = Larder.Column("population", \City.population)
-          let area = Larder.Column("area", \City.area)
-          fileprivate let secret = Larder.Column("secret", \City.secret)
+          public let id = Larder::Column("id", \City.id, .primaryKey)
+          package let name = Larder::Column("name", \City.name)
+          let population = Larder::Column("population", \City.population)
+          let area = Larder::Column("area", \City.area)
+          fileprivate let secret = Larder::Column("secret", \City.secret)
         }
         public static let columns = Columns()
-        public static let table: Larder.Table<City> = Larder.Table(
-          "city", City.init(columns:name:population:area:secret:), columns.id, columns.name,
-          columns.population, columns.area, columns.secret)
+        public static let table: Larder::Table<City> = Larder::Table(
+          "city", { City(columns: $0, name: $1, population: $2, area: $3, secret: $4) }, columns.id,
+          columns.name, columns.population, columns.area, columns.secret)
         """#)
     #expect(
       expansion.extensions == """
@@ -93,6 +93,52 @@ struct ExpansionTests {
           }
         }
         """)
+  }
+
+  @Test("@Record writes the protocols that the type doesn't say by itself that it conforms to")
+  func conformances() throws {
+    let aliases = """
+      typealias QueryFields = Larder::RecordFields<City>
+      typealias QueryRow = City
+      typealias QueryNullable = City?
+      """
+    let rest = ["SingleSource", "QuerySource"]
+    for clause in ["Record", "Hashable, Larder.Record", "P<[Int]>, Larder::Record & Q"] {
+      let city = "@Record\nstruct City: \(clause) { @Column(.primaryKey) var id: Int }"
+      let expansion = try Expansion(city, of: "Map.City", protocols: rest)
+      #expect(expansion.members.hasSuffix("\n" + aliases))
+      #expect(
+        expansion.extensions == "extension Map.City: Larder::SingleSource, Larder::QuerySource {}")
+    }
+    for clause in ["", ": Hashable", ": P where T == Record"] {
+      let city = "@Record\nstruct City\(clause) { @Column(.primaryKey) var id: Record }"
+      #expect(try !Expansion(city).members.contains("typealias"))
+      // An extension says that it is one.
+      let lines = aliases.split(separator: "\n").map { "  " + $0 + "\n" }.joined()
+      #expect(
+        try Expansion(city, of: "City", protocols: rest).extensions
+          == "extension City: Larder::SingleSource, Larder::QuerySource {\n\(lines)}")
+      #expect(try Expansion(city, of: "City", protocols: []).extensions == "")
+    }
+  }
+
+  @Test("A record in an extension with an access level has that level, unless it has its own")
+  func extensionAccess() throws {
+    let plain = "@Record\nstruct City { @Column(.primaryKey) var id: Int }"
+    let internalCity = "@Record\ninternal struct City { @Column(.primaryKey) var id: Int }"
+    func isPublic(_ city: String, in outer: String) throws -> Bool {
+      let members = try Expansion(city, in: outer).members
+      #expect(members.contains("public static let table") == members.hasPrefix("public struct"))
+      return members.hasPrefix("public struct")
+    }
+    #expect(try isPublic(plain, in: "public extension App {}"))
+    #expect(
+      try isPublic(plain, in: "@available(*, deprecated)\npublic extension App where T == U {"))
+    #expect(try !isPublic(internalCity, in: "public extension App {}"))
+    #expect(try !isPublic(plain, in: "public enum App {}"))
+    #expect(try !isPublic(plain, in: "extension App {}"))
+    #expect(try !isPublic(plain, in: "private extension App {}"))
+    #expect(try Expansion(plain, in: "package extension App {}").members.hasPrefix("package str"))
   }
 
   @Test("@Record leaves out @NotStored and lazy properties, which keep their initial values")
@@ -110,7 +156,7 @@ struct ExpansionTests {
     #expect(
       expansion.members.hasSuffix(
         """
-        Larder.Table(
+        Larder::Table(
           "city", { City(id: $0) }, columns.id, notStored: [\\City.isSelected, \\City.limit])
         """))
   }
@@ -129,7 +175,8 @@ struct ExpansionTests {
     #expect(
       expansion.members.hasSuffix(
         """
-          "city", City.init(columns:done:x:isNew:), columns.id, columns.done, columns.x, columns.isNew)
+          "city", { City(columns: $0, done: $1, x: $2, isNew: $3) }, columns.id, columns.done, columns.x,
+          columns.isNew)
         fileprivate init(columns id: Int64, done: @escaping () -> Void, x: @escaping @Sendable (Int) async throws -> Int, isNew: Bool) {
           self.id = id
           self.done = done
@@ -139,7 +186,89 @@ struct ExpansionTests {
         """))
     #expect(
       expansion.extensions
-        == "extension T: Larder.Record, Larder.SingleSource, Larder.QuerySource {}")
+        == "extension T: Larder::Record, Larder::SingleSource, Larder::QuerySource {}")
+  }
+
+  @Test("@Record adds an initializer to a type with a property that initializes others")
+  func initializingAccessor() throws {
+    for accessors in [
+      "@storageRestrictions(initializes: stored) init { stored = newValue } get { stored }",
+      "get { stored } set(value) { stored = value } @storageRestrictions(initializes: stored)\n init(value) { stored = value }",
+      "mutating _read { yield stored } nonmutating _modify { yield &stored } init {}",
+    ] {
+      let expansion = try Expansion(
+        """
+        @Record
+        struct Place {
+          @Column(.primaryKey) var stored: Int
+          var other: Int { \(accessors) }
+        }
+        """, of: "Place")
+      #expect(expansion.members.contains(#""place", { Place(columns: $0) }, columns.stored)"#))
+      #expect(expansion.extensions.contains("fileprivate init(columns stored: Int) {"))
+    }
+    for accessors in ["get { init() }", "stored", "get", "get throws(E) { f { init {} } }", ""] {
+      let place =
+        "@Record\nstruct P { @Column(.primaryKey) var s: Int; var o: Int { \(accessors) } }"
+      #expect(try Expansion(place).members.contains("{ P(s: $0) }"), "\(accessors)")
+    }
+  }
+
+  @Test("Deprecated properties are only used in deprecated members of the expansion")
+  func deprecated() throws {
+    let expansion = try Expansion(
+      #"""
+      @Record
+      struct City {
+        @Column(.primaryKey) var id: Int
+        @available(*, deprecated, message: "use id") @Column(.unique) var code: String
+        #if A
+        @available(Linux, deprecated: 5)
+        #endif
+        @NotStored var isOld = false
+        @available(*, noasync, message: "deprecated") var name: String
+      }
+      """#)
+    #expect(
+      expansion.members == #"""
+        struct Columns: Sendable {
+          let id = Larder::Column("id", \City.id, .primaryKey)
+          let code = Deprecated1.used
+          let name = Larder::Column("name", \City.name)
+          fileprivate enum Deprecated1: LarderMacros::DeprecatedPart {
+            @available(*, deprecated) static let part = Larder::Column("code", \City.code, .unique)
+          }
+          fileprivate enum Deprecated2: LarderMacros::DeprecatedPart {
+            @available(*, deprecated) static var part: [PartialKeyPath<City> & Sendable] { [\City.isOld] }
+          }
+        }
+        static let columns = Columns()
+        static let table: Larder::Table<City> = Larder::Table(
+          "city", { City(id: $0, code: $1, name: $2) }, columns.id, columns.code, columns.name,
+          notStored: Columns.Deprecated2.used)
+        """#)
+    let written = try Expansion(
+      """
+      @Record
+      struct City {
+        @available(*, deprecated) @Column(.primaryKey) private var id: Int
+        var done: () -> Void
+      }
+      """)
+    #expect(written.members.contains("Table(\n  \"city\", Columns.Deprecated2.used, columns.id"))
+    #expect(
+      written.members.contains(
+        "var part: @Sendable (Int, @escaping () -> Void) -> City { { City(columns: $0, done: $1) } }"
+      ))
+    #expect(
+      written.extensions.contains("  @available(*, deprecated)\n  fileprivate init(columns id: Int")
+    )
+    let all = try Expansion(
+      """
+      @Record @available(*, deprecated)
+      struct City { @available(*, deprecated) @Column(.primaryKey) var id: Int }
+      """)
+    #expect(!all.members.contains("deprecated"))
   }
 
   @Test(

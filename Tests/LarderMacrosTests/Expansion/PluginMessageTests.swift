@@ -22,16 +22,18 @@ struct PluginMessageTests {
 
   func expand(
     _ macro: String, _ role: String, _ declaration: String, context: [String] = [],
-    extending type: String? = nil, host: Int = 7
+    extending type: String? = nil, host: Int = 7, attributeAt offset: Int = 100
   ) throws -> JSONValue {
     var members: JSONObject = [
       "macro": .object(["typeName": .string(macro)]), "macroRole": .string(role),
-      "attributeSyntax": syntax("\n@Record "), "declSyntax": syntax(declaration),
+      "attributeSyntax": syntax(offset == 100 ? "\n@Record " : "@Record ", at: offset),
+      "declSyntax": syntax(declaration),
       "lexicalContext": .array(context.map { syntax($0) }),
     ]
     if let type {
       members.append("extendedTypeSyntax", syntax(type))
-      members.append("conformanceListSyntax", syntax("struct Placeholder: Record {}"))
+      members.append(
+        "conformanceListSyntax", syntax("struct Placeholder: Record, SingleSource, QuerySource {}"))
     }
     return try answer(
       JSONValue.object(["expandAttachedMacro": .object(members)]).text, host: host)
@@ -59,7 +61,7 @@ struct PluginMessageTests {
     #expect(text?.hasPrefix("struct Columns: Sendable {\n") == true)
     #expect(
       try expand("RecordMacro", "extension", city, extending: "Outer.City").text
-        == #"{"expandMacroResult":{"diagnostics":[],"expandedSource":"extension Outer.City: Larder.Record, Larder.SingleSource, Larder.QuerySource {}"}}"#
+        == #"{"expandMacroResult":{"diagnostics":[],"expandedSource":"extension Outer.City: Larder::Record, Larder::SingleSource, Larder::QuerySource {}"}}"#
     )
     #expect(
       try expand("PropertyMacro", "peer", "@Column var x: Int", context: ["@Record struct S {}"])
@@ -86,15 +88,30 @@ struct PluginMessageTests {
       diagnostics(
         try expand(
           "RecordMacro", "extension", nested, context: ["enum Outer {}"], extending: "Outer.City"))
-        == [
-          "117: a private type in another can't be extended: make it fileprivate, or write its conformance, : Record"
-        ])
+        == [])
+    #expect(
+      diagnostics(try expand("RecordMacro", "member", nested, context: ["enum Outer {}"]))
+        == ["117: a private type in another can't be extended: make it fileprivate"])
+    let generic = "\n@Record struct City { @Column(.primaryKey) var id: Int }"
     #expect(
       diagnostics(
-        try expand("RecordMacro", "member", nested, context: ["struct Outer<T> {}"]))
+        try expand("RecordMacro", "member", generic, context: ["struct Outer<T> {}"]))
         == [
           "101: a type in a generic type can't be a record, since it can't have static stored properties"
         ])
+  }
+
+  @Test("The plugin reports a second @Record at its place, and expands the first")
+  func twice() throws {
+    let city = "\n@Record @Record struct City { @Column(.primaryKey) var id: Int }"
+    #expect(diagnostics(try expand("RecordMacro", "member", city)) == [])
+    for (role, problems) in [
+      ("member", ["109: a type can only have one @Record"]), ("extension", []),
+    ] {
+      let second = try expand("RecordMacro", role, city, extending: "City", attributeAt: 109)
+      #expect(diagnostics(second) == problems)
+      #expect(second["expandMacroResult"]?["expandedSource"]?.string ?? "" == "")
+    }
   }
 
   @Test(

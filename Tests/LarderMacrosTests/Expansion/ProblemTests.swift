@@ -56,6 +56,15 @@ struct ProblemTests {
     expectProblem(
       "@Record writes a type of this name itself",
       in: "@Record\nstruct S { @Column(.primaryKey) var x: Int; struct ⚠️Columns {} }")
+    for inner in ["struct ⚠️S {}", "enum ⚠️`S` {}", "typealias ⚠️S = Int"] {
+      expectProblem(
+        "a type in a record can't have the record's name, which means the inner type there",
+        in: "@Record\nstruct S { @Column(.primaryKey) var x: Int; \(inner) }")
+    }
+    expectProblem(
+      "a private type in another can't be extended: make it fileprivate",
+      in: "@Record\nprivate ⚠️struct S: Record { @Column(.primaryKey) var x: Int }",
+      outer: "enum Outer {}")
     expectProblem(
       "write the type of “x”: @Record has to write an initializer that takes it",
       in: "@Record\nstruct S { @Column(.primaryKey) var ⚠️x = f(); init() {} }")
@@ -81,12 +90,31 @@ struct ProblemTests {
     expectProblem(
       "“x” needs an initial value, since it isn't read from rows",
       in: "@Record\nstruct S { @NotStored let ⚠️x: Int? }")
+    for type in ["Optional<Int>", "Swift.Optional<Int>", "Swift::Optional<Int>", "[Int?]"] {
+      expectProblem(
+        "“x” needs an initial value, since it isn't read from rows",
+        in: "@Record\nstruct S { @NotStored var ⚠️x: \(type) }")
+    }
     expectProblem(
       "write the column's name as a string literal, or an option with its dot: .unique",
       in: "@Record\nstruct S { @Column(⚠️name) var x = 5 }")
     expectProblem(
       "write the option with its dot: .unique",
       in: "@Record\nstruct S { @Column(\"x\", ⚠️RecordAttribute.ColumnOption.unique) var x = 5 }")
+  }
+
+  @Test("@Record reports a version whose type isn't an integer, as far as the declaration tells")
+  func versions() throws {
+    for property in [
+      "v: String", "v: Int?", "v: Foundation.Date", "v = \"1\"", "v = 1.5", "v: [Int]",
+    ] {
+      expectProblem(
+        "a version has to be an integer that is never nil",
+        in: "@Record\nstruct S { @Column(.primaryKey, ⚠️.version) var \(property) }")
+    }
+    for property in ["v: Int", "v: Swift.Int64", "v = 1", "v: Version", "v = f()"] {
+      try expectColumns("v", in: "@Column(.version) var \(property)")
+    }
   }
 
   @Test(

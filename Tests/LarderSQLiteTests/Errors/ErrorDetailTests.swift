@@ -107,6 +107,16 @@ struct ErrorDetailTests {
         + (SQLiteLibrary.offset(7).map { " at byte \($0)" } ?? ""))
   }
 
+  @Test("The description of a misuse names the misuse, and no number of SQLite's")
+  func misuse() throws {
+    let closed = try Database()
+    try closed.close()
+    let found = try error { try closed.executeUpdate("DELETE FROM city") }
+    #expect(found.code == .misuse)
+    #expect(found.description.hasPrefix("misuse: \(found.message)"))
+    #expect(!found.description.contains("21"))
+  }
+
   @Test("A result code has a primary code and SQLite's text, and busy codes set `isBusy`")
   func codes() {
     #expect(ResultCode.constraintUnique.primary == .constraint)

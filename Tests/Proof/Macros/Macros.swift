@@ -40,7 +40,8 @@ enum Macros: ProofRow {
         declaration: declaration.text, attribute: declaration.attribute)
       return .expansion(
         members: inOneLine(expansion.members),
-        extensions: inOneLine(try expansion.extensions(of: "T", conforms: true)))
+        extensions: inOneLine(
+          expansion.extensions(of: "T", protocols: ["Record", "SingleSource", "QuerySource"])))
     } catch let problem as SourceProblem {
       return .problem(problem.message, offset: problem.offset)
     } catch {

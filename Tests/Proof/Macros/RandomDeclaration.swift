@@ -13,6 +13,7 @@ struct RandomDeclaration {
     /// The column's name and options, as they are copied.
     let arguments: [String]
     let type: String
+    let isDeprecated: Bool
   }
 
   /// Where the error stands while the text is made.
@@ -28,8 +29,6 @@ struct RandomDeclaration {
   private var names: Set<String> = []
   /// The property that isn't a column by its attribute, if there is one.
   private var notStored: String?
-  /// Whether the compiler's initializer has more parameters than columns.
-  private var hasDefaults = false
   private var hasInitializer = false
   private var isPrivate = false
 
@@ -49,9 +48,7 @@ struct RandomDeclaration {
     let count = Int.random(in: 1...8, using: &source.random)
     for index in 0..<count { addColumn(isKey: index == 0 && hasKey) }
     for _ in 0..<Int.random(in: 0...5, using: &source.random) {
-      let other = source.other()
-      if other.hasPrefix("lazy") { hasDefaults = true }
-      insert(other)
+      insert(source.other())
     }
     if source.happens(20) { addNotStored() }
     if hasInitializer {
@@ -126,7 +123,8 @@ struct RandomDeclaration {
       columns.append(
         ExpectedColumn(
           name: binding.name, visibility: visibility,
-          arguments: [name ?? "\"\(plain)\""] + options, type: binding.type))
+          arguments: [name ?? "\"\(plain)\""] + options, type: binding.type,
+          isDeprecated: attributes.contains("deprecated")))
     }
     let modifiers = source.one(of: [access + setter, setter + access])
     let order = source.one(of: [columnAttribute + attributes, attributes + columnAttribute])
@@ -138,7 +136,7 @@ struct RandomDeclaration {
   private mutating func options(isKey: Bool) -> [String] {
     var options = isKey ? [source.one(of: [".primaryKey", ".autoincrement"])] : []
     let pool = [
-      ".unique", ".indexed", ".readOnly", ".version", ".collate(\"NOCASE\")",
+      ".unique", ".indexed", ".readOnly", ".validJSON", ".collate(\"NOCASE\")",
       ".check(\"x > \\(5)\")",
       ".default(\(source.expression(depth: 2)))", ".default(sql: \"'}' || ')'\")",
       ".generated(\"a + b\", stored: true)", ".references(City.self, onDelete: .cascade)",
@@ -197,7 +195,6 @@ struct RandomDeclaration {
   }
 
   private mutating func addNotStored() {
-    hasDefaults = true
     let (name, member) = source.one(of: [
       ("n1", "@NotStored var n1 = \(source.value())"),
       ("n2", "@NotStored private(set) var n2: Int? = 5"),
@@ -255,7 +252,9 @@ struct RandomDeclaration {
       let following = index + 1 < members.count ? members[index + 1] : ""
       // A line is a directive's own.
       let isDirective = member.hasPrefix("#") || following.hasPrefix("#")
-      body += member + (isDirective ? "\n" : source.one(of: ["\n", "\n  ", ";\n", "; "]))
+      body +=
+        member.replacing(WrongMember.typeName, with: type)
+        + (isDirective ? "\n" : source.one(of: ["\n", "\n  ", ";\n", "; "]))
     }
     let marked =
       before + (isClass ? "class " : "struct ") + type + conformances + source.space() + "{\n"
@@ -271,41 +270,57 @@ struct RandomDeclaration {
       let plain = column.name.filter { $0 != "`" }
       return column.name.hasPrefix("`") ? plain : column.name
     }
-    var make = "\(type).init(\(labels.map { $0 + ":" }.joined()))"
     let isWritten =
       hasInitializer || columns.contains { $0.visibility == "fileprivate " }
-    if isWritten {
-      make = "\(type).init(columns:\(labels.dropFirst().map { $0 + ":" }.joined()))"
-    } else if hasDefaults {
-      let arguments = labels.enumerated().map { "\($1): $\($0)" }
-      make = "{ \(type)(\(arguments.joined(separator: ", "))) }"
+    let given = (isWritten ? ["columns"] + labels.dropFirst() : labels).enumerated()
+      .map { "\($1): $\($0)" }
+    var make = "{ \(type)(\(given.joined(separator: ", "))) }"
+    // Parts with deprecated properties are made in deprecated members, unless the whole type is deprecated.
+    let avoids = !head.contains("deprecated") && columns.contains(where: \.isDeprecated)
+    var parts: [String] = []
+    func part(_ declaration: String) -> String {
+      let name = "Deprecated\(parts.count + 1)"
+      parts.append(
+        "fileprivate enum \(name): LarderMacros::DeprecatedPart { @available(*, deprecated) static \(declaration) }"
+      )
+      return name + ".used"
     }
     var written = [visibility + "struct Columns: Sendable {"]
     for column in columns {
       let arguments =
         ([column.arguments[0], "\\\(type).\(column.name)"] + column.arguments.dropFirst())
         .joined(separator: ", ")
-      written.append("\(column.visibility)let \(column.name) = Larder.Column(\(arguments))")
+      let value = "Larder::Column(\(arguments))"
+      let isPart = avoids && column.isDeprecated
+      written.append(
+        "\(column.visibility)let \(column.name) = \(isPart ? part("let part = \(value)") : value)")
+    }
+    if avoids, isWritten {
+      let types = columns.map(\.type).joined(separator: ", ")
+      make = "Columns." + part("var part: @Sendable (\(types)) -> \(type) { \(make) }")
     }
     let arguments =
       [tableName ?? ownName, make] + columns.map { "columns.\($0.name)" } + labelled
       + (notStored.map { ["notStored: [\\\(type).\($0)]"] } ?? [])
+    written += parts
     written += [
       "}", "\(visibility)static let columns = Columns()",
-      "\(visibility)static let table: Larder.Table<\(type)> = Larder.Table( "
+      "\(visibility)static let table: Larder::Table<\(type)> = Larder::Table( "
         + arguments.joined(separator: ", ") + ")",
     ]
-    var extensions = "extension T: Larder.Record, Larder.SingleSource, Larder.QuerySource {}"
+    var extensions = "extension T: Larder::Record, Larder::SingleSource, Larder::QuerySource {}"
     if isWritten {
       let parameters = columns.map { "\($0.name): \($0.type)" }.joined(separator: ", ")
       let lines =
-        ["fileprivate init(columns \(parameters)) {"]
+        [(avoids ? "@available(*, deprecated) " : "") + "fileprivate init(columns \(parameters)) {"]
         + columns.map { "self.\($0.name) = \($0.name)" } + ["}"]
       if hasInitializer {
         written += lines
       } else {
         extensions =
-          (["extension T: Larder.Record, Larder.SingleSource, Larder.QuerySource {"] + lines + ["}"])
+          (["extension T: Larder::Record, Larder::SingleSource, Larder::QuerySource {"] + lines + [
+            "}"
+          ])
           .joined(separator: " ")
       }
     }

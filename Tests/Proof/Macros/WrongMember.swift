@@ -8,6 +8,9 @@ struct WrongMember {
   static let condition =
     "@Record can't tell whether this is compiled: a table needs the same columns, and a type the same initializers, under all conditions"
 
+  /// Stands for the record's name.
+  static let typeName = "\u{E001}"
+
   static let all = [
     WrongMember(
       member: "let \u{E000}f = 5",
@@ -43,6 +46,15 @@ struct WrongMember {
     WrongMember(
       member: "@NotStored var \u{E000}f: [Int?]",
       message: "“f” needs an initial value, since it isn't read from rows"),
+    WrongMember(
+      member: "@NotStored var \u{E000}f: Optional<Int>",
+      message: "“f” needs an initial value, since it isn't read from rows"),
+    WrongMember(
+      member: "@Column(.unique, \u{E000}.version) var f: String",
+      message: "a version has to be an integer that is never nil"),
+    WrongMember(
+      member: "enum \u{E000}\(typeName) { }",
+      message: "a type in a record can't have the record's name, which means the inner type there"),
     WrongMember(
       member: "@Column(\u{E000}Self.name) var f = 5",
       message: "write the column's name as a string literal, or an option with its dot: .unique"),

@@ -9,6 +9,12 @@ extension TypeCheck where S.Value: Comparable {
     filter("between", { $0.a.between(range) }, { range.contains($0.a) })
     filter(
       "Optional between", { $0.maybe.between(range) }, { $0.maybe.map(range.contains) ?? false })
+    let halfOpen = range.lowerBound..<range.upperBound
+    filter("in range", { $0.a.in(halfOpen) }, { halfOpen.contains($0.a) })
+    filter("not in range", { !$0.a.in(halfOpen) }, { !halfOpen.contains($0.a) })
+    filter(
+      "Optional in range", { $0.maybe.in(halfOpen) },
+      { $0.maybe.map(halfOpen.contains) ?? false })
   }
 }
 
