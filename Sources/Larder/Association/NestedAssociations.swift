@@ -25,24 +25,10 @@ extension RecordAssociation {
     with { $0.query = $0.query.filter(condition) }
   }
 
-  /// Orders the records by an expression. Earlier terms take precedence.
-  public func order<Value>(_ term: (RecordFields<Target>) -> SQLExpression<Value>) -> Self {
-    with { $0.query = $0.query.order(term) }
-  }
-
-  /// Orders the records by a term. Earlier terms take precedence.
-  public func order(_ term: (RecordFields<Target>) -> OrderingTerm) -> Self {
-    with { $0.query = $0.query.order(term) }
-  }
-
-  /// Orders the records by several terms. Earlier terms take precedence.
-  public func order(_ terms: (RecordFields<Target>) -> [OrderingTerm]) -> Self {
-    with { $0.query = $0.query.order(terms) }
-  }
-
-  /// Orders the records by several terms or expressions. Earlier terms take precedence.
-  public func order<each Term: OrderTerm>(
-    _ terms: (RecordFields<Target>) -> (repeat each Term)
+  /// Orders the records by an expression, a term, or several of them in parentheses. Earlier terms take
+  /// precedence.
+  public func order<Terms: OrderTerms>(
+    @SQLOrder _ terms: (RecordFields<Target>) -> Terms
   ) -> Self {
     with { $0.query = $0.query.order(terms) }
   }

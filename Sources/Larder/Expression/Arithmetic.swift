@@ -50,12 +50,6 @@ extension SQLExpression where Value: BinaryNumberValue & Numeric {
   public static func / (left: Self, right: Value) -> Self {
     SQLExpression(left.node.infix(.divide, right))
   }
-
-  /// The quotient; that of integers is truncated. NULL for a division by zero.
-  @inlinable @_disfavoredOverload
-  public static func / (left: Self, right: Self) -> Self {
-    SQLExpression(left.node.divided(by: right.node, isReal: Value.isReal))
-  }
 }
 
 extension SQLExpression where Value: SignedNumeric & DatabaseValueConvertible {
@@ -145,5 +139,12 @@ extension ArithmeticOperand {
   public static func * <Value: Numeric & DatabaseValueConvertible>(left: Self, right: Self) -> Self
   where Self == SQLExpression<Value> {
     SQLExpression(left.node.infix(.multiply, right.node))
+  }
+
+  /// The quotient; that of integers is truncated. NULL for a division by zero.
+  @inlinable
+  public static func / <Value: BinaryNumberValue & Numeric>(left: Self, right: Self) -> Self
+  where Self == SQLExpression<Value> {
+    SQLExpression(left.node.divided(by: right.node, isReal: Value.isReal))
   }
 }

@@ -6,6 +6,22 @@ import LarderSQLite
 @_documentation(visibility: internal)
 public struct NoSuchValue: Sendable {}
 
+@available(
+  *, unavailable,
+  message: """
+    the record's Columns has no property of this name, or an operand beside it has another type: numbers are \
+    converted with .real or .integer
+    """
+)
+extension NoSuchValue: DatabaseValueConvertible {
+  /// Not available.
+  @_documentation(visibility: internal)
+  public var databaseValue: DatabaseValue { .null }
+  /// Not available.
+  @_documentation(visibility: internal)
+  public init(databaseValue: DatabaseValue) throws {}
+}
+
 extension SQLExpression where Value == NoSuchValue {
   /// Not available.
   public static func == <Other>(left: Self, right: Other) -> SQLExpression<Bool> { .wrong }
@@ -46,19 +62,27 @@ extension SQLExpression where Value == NoSuchValue {
   /// Not available.
   public static func + <Other>(left: Self, right: Other) -> Self { left }
   /// Not available.
-  public static func + <Other>(left: SQLExpression<Other>, right: Self) -> Self { right }
+  public static func + <Other>(left: SQLExpression<Other>, right: Self) -> SQLExpression<Other> {
+    left
+  }
   /// Not available.
   public static func - <Other>(left: Self, right: Other) -> Self { left }
   /// Not available.
-  public static func - <Other>(left: SQLExpression<Other>, right: Self) -> Self { right }
+  public static func - <Other>(left: SQLExpression<Other>, right: Self) -> SQLExpression<Other> {
+    left
+  }
   /// Not available.
   public static func * <Other>(left: Self, right: Other) -> Self { left }
   /// Not available.
-  public static func * <Other>(left: SQLExpression<Other>, right: Self) -> Self { right }
+  public static func * <Other>(left: SQLExpression<Other>, right: Self) -> SQLExpression<Other> {
+    left
+  }
   /// Not available.
   public static func / <Other>(left: Self, right: Other) -> Self { left }
   /// Not available.
-  public static func / <Other>(left: SQLExpression<Other>, right: Self) -> Self { right }
+  public static func / <Other>(left: SQLExpression<Other>, right: Self) -> SQLExpression<Other> {
+    left
+  }
   /// Not available.
   @_documentation(visibility: internal)
   public func hasPrefix(_ text: String) -> SQLExpression<Bool> { .wrong }

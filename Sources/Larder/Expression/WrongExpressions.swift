@@ -40,16 +40,7 @@ extension OperandsOfDifferentTypes {
   public static func >= <Other>(left: Self, right: Other) -> SQLExpression<Bool> { .wrong }
   /// Not available: both operands have to be of one type.
   @_disfavoredOverload
-  public static func + <Other>(left: Self, right: Other) -> Self { left }
-  /// Not available: both operands have to be of one type.
-  @_disfavoredOverload
-  public static func - <Other>(left: Self, right: Other) -> Self { left }
-  /// Not available: both operands have to be of one type.
-  @_disfavoredOverload
-  public static func * <Other>(left: Self, right: Other) -> Self { left }
-  /// Not available: both operands have to be of one type.
-  @_disfavoredOverload
-  public static func / <Other>(left: Self, right: Other) -> Self { left }
+  public static func + <Other>(left: Self, right: Other) -> SQLExpression<NoSuchValue> { .wrong }
   /// Not available: the values have to be of the expression's type.
   @_disfavoredOverload
   public func `in`<Other>(_ values: Other) -> SQLExpression<Bool> { .wrong }

@@ -58,22 +58,30 @@ extension NumbersOfDifferentTypes where Value: NumberValue {
   }
   /// Not available: both numbers have to be of one type.
   @_disfavoredOverload
-  public static func + <Other: NumberOperand>(left: Self, right: Other) -> SQLExpression<Value> {
+  public static func + <Other: NumberOperand>(left: Self, right: Other) -> SQLExpression<
+    NoSuchValue
+  > {
     .wrong
   }
   /// Not available: both numbers have to be of one type.
   @_disfavoredOverload
-  public static func - <Other: NumberOperand>(left: Self, right: Other) -> SQLExpression<Value> {
+  public static func - <Other: NumberOperand>(left: Self, right: Other) -> SQLExpression<
+    NoSuchValue
+  > {
     .wrong
   }
   /// Not available: both numbers have to be of one type.
   @_disfavoredOverload
-  public static func * <Other: NumberOperand>(left: Self, right: Other) -> SQLExpression<Value> {
+  public static func * <Other: NumberOperand>(left: Self, right: Other) -> SQLExpression<
+    NoSuchValue
+  > {
     .wrong
   }
   /// Not available: both numbers have to be of one type.
   @_disfavoredOverload
-  public static func / <Other: NumberOperand>(left: Self, right: Other) -> SQLExpression<Value> {
+  public static func / <Other: NumberOperand>(left: Self, right: Other) -> SQLExpression<
+    NoSuchValue
+  > {
     .wrong
   }
 }

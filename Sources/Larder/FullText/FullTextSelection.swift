@@ -4,60 +4,83 @@ import LarderSQLite
 // pack of expressions behind a record, nor choose between a pack of either and one of expressions.)
 
 extension Query {
-  /// The records that are found, with an expression beside each.
+  /// The records that are found, with up to three expressions beside each.
   ///
   /// ```swift
   /// City.matching(City.text, .phrase("new york"))
   ///   .select { ($0, $0.highlight(\.name, mark: "[", "]"), $0.rank) }     // [(City, String, Double)]
   /// ```
-  public func select<R: Record, A: DatabaseValueConvertible>(
-    _ parts: (FullTextFields<R>) -> (FullTextFields<R>, SQLExpression<A>)
-  ) -> Selection<(R, A)> where From == FullTextMatch<R> {
-    var columns = RecordAndValues<R>(select.tables)
-    let (_, first) = scoped(parts)
-    let a = columns.add(first)
-    return columns.selection(select) { (try $0($1), try a($1)) }
+  public func select<R: Record, Row>(
+    @MatchSelection _ parts: (FullTextFields<R>) -> SelectedMatch<Row>
+  ) -> Selection<Row> where From == FullTextMatch<R> {
+    let match = scoped(parts)
+    return Selection(select, match.builder.columns, match.builder.accesses, read: match.read)
+  }
+}
+
+/// A result builder of a found record and the expressions beside it.
+@resultBuilder
+@_documentation(visibility: internal)
+public enum MatchSelection {
+  /// A found record, with an expression beside it.
+  @_documentation(visibility: internal)
+  public static func buildExpression<R: Record, A: DatabaseValueConvertible>(
+    _ parts: (FullTextFields<R>, SQLExpression<A>)
+  ) -> SelectedMatch<(R, A)> {
+    var columns = RecordAndValues(parts.0)
+    let a = columns.add(parts.1)
+    return columns.match { (try $0($1), try a($1)) }
   }
 
-  /// The records that are found, with two expressions beside each.
-  public func select<R: Record, A: DatabaseValueConvertible, B: DatabaseValueConvertible>(
-    _ parts: (FullTextFields<R>) -> (FullTextFields<R>, SQLExpression<A>, SQLExpression<B>)
-  ) -> Selection<(R, A, B)> where From == FullTextMatch<R> {
-    var columns = RecordAndValues<R>(select.tables)
-    let (_, first, second) = scoped(parts)
-    let (a, b) = (columns.add(first), columns.add(second))
-    return columns.selection(select) { (try $0($1), try a($1), try b($1)) }
+  /// A found record, with two expressions beside it.
+  @_documentation(visibility: internal)
+  public static func buildExpression<
+    R: Record, A: DatabaseValueConvertible, B: DatabaseValueConvertible
+  >(
+    _ parts: (FullTextFields<R>, SQLExpression<A>, SQLExpression<B>)
+  ) -> SelectedMatch<(R, A, B)> {
+    var columns = RecordAndValues(parts.0)
+    let (a, b) = (columns.add(parts.1), columns.add(parts.2))
+    return columns.match { (try $0($1), try a($1), try b($1)) }
   }
 
-  /// The records that are found, with three expressions beside each.
-  public func select<
+  /// A found record, with three expressions beside it.
+  @_documentation(visibility: internal)
+  public static func buildExpression<
     R: Record, A: DatabaseValueConvertible, B: DatabaseValueConvertible, C: DatabaseValueConvertible
   >(
-    _ parts: (FullTextFields<R>) -> (
-      FullTextFields<R>, SQLExpression<A>, SQLExpression<B>, SQLExpression<C>
-    )
-  ) -> Selection<(R, A, B, C)> where From == FullTextMatch<R> {
-    var columns = RecordAndValues<R>(select.tables)
-    let (_, first, second, third) = scoped(parts)
-    let (a, b, c) = (columns.add(first), columns.add(second), columns.add(third))
-    return columns.selection(select) { (try $0($1), try a($1), try b($1), try c($1)) }
+    _ parts: (FullTextFields<R>, SQLExpression<A>, SQLExpression<B>, SQLExpression<C>)
+  ) -> SelectedMatch<(R, A, B, C)> {
+    var columns = RecordAndValues(parts.0)
+    let (a, b, c) = (columns.add(parts.1), columns.add(parts.2), columns.add(parts.3))
+    return columns.match { (try $0($1), try a($1), try b($1), try c($1)) }
   }
+
+  /// The selection.
+  @_documentation(visibility: internal)
+  public static func buildBlock<Row>(_ match: SelectedMatch<Row>) -> SelectedMatch<Row> { match }
+}
+
+/// A found record and the expressions beside it.
+@_documentation(visibility: internal)
+public struct SelectedMatch<Row> {
+  let builder: SelectionBuilder
+  let read: @Sendable (RecordRow) throws -> Row
 }
 
 /// The columns that are selected: a record's, then the expressions.
 private struct RecordAndValues<R: Record> {
   typealias Reader<Value> = @Sendable (RecordRow) throws -> Value
 
-  private var list: [SQLFragment]
-  private var accesses: [PropertyAccess]
+  private var builder = SelectionBuilder()
   private let record: Reader<R>
 
-  init(_ tables: QueryTables) {
+  init(_ fields: FullTextFields<R>) {
     let table = R.table
-    var columns = QueryColumns(tables)
-    let positions = columns.add(table.core)
-    list = columns.list.parts
-    accesses = table.core.layout.properties
+    let positions = table.core.identity
+    for (column, access) in zip(table.core.columns, table.core.layout.properties) {
+      builder.add(fields.alias.column(column.name), access)
+    }
     record = { row in
       let record = try table.read(
         RecordRow(row.statement, positions.first, table.core.layout, row.format))
@@ -70,12 +93,11 @@ private struct RecordAndValues<R: Record> {
     _ expression: SQLExpression<Value>
   ) -> Reader<Value> {
     let access = expression.node.coding?.access(for: Value.self) ?? .value(Value.self)
-    let index = accesses.count
+    let index = builder.accesses.count
     let (layout, positions) = (
       RecordLayout([access]), Positions([Int32(truncatingIfNeeded: index)])
     )
-    list.append(expression.node)
-    accesses.append(access)
+    builder.add(expression.node, access)
     return { row in
       let row = RecordRow(row.statement, positions.first, layout, row.format)
       return try withUnsafeTemporaryAllocation(of: Value.self, capacity: 1) { memory in
@@ -91,9 +113,9 @@ private struct RecordAndValues<R: Record> {
     }
   }
 
-  func selection<Row>(
-    _ select: Select, _ row: @escaping @Sendable (Reader<R>, RecordRow) throws -> Row
-  ) -> Selection<Row> {
-    Selection(select, .list(list), accesses) { [record] in try row(record, $0) }
+  func match<Row>(
+    _ row: @escaping @Sendable (Reader<R>, RecordRow) throws -> Row
+  ) -> SelectedMatch<Row> {
+    SelectedMatch(builder: builder) { [record] in try row(record, $0) }
   }
 }

@@ -87,41 +87,17 @@ public struct Query<From: QuerySource>: Sendable {
     return Query(select.adding(condition: node))
   }
 
-  /// Orders rows by an expression. Earlier terms take precedence.
-  @inlinable
-  public consuming func order<Value>(
-    _ term: (From.QueryFields) -> SQLExpression<Value>
-  ) -> Self {
-    let node = scoped { term($0).term }
-    return Query(select.adding(order: node))
-  }
-
-  /// Orders rows by a term. Earlier terms take precedence.
-  @inlinable
-  public consuming func order(_ term: (From.QueryFields) -> OrderingTerm) -> Self {
-    select.add(order: scoped { term($0).node })
-    return self
-  }
-
-  /// Orders rows by several terms. Earlier terms take precedence.
-  @inlinable
-  public consuming func order(_ terms: (From.QueryFields) -> [OrderingTerm]) -> Self {
-    for term in scoped(terms) { select.add(order: term.node) }
-    return self
-  }
-
-  /// Orders rows by several terms or expressions. Earlier terms take precedence.
+  /// Orders rows by an expression, a term, or several of them in parentheses. Earlier terms take precedence.
   ///
   /// ```swift
   /// City.all.order { ($0.country, $0.population.desc) }
   /// ```
-  public consuming func order<each Term: OrderTerm>(
-    _ terms: (From.QueryFields) -> (repeat each Term)
+  @inlinable
+  public consuming func order<Terms: OrderTerms>(
+    @SQLOrder _ terms: (From.QueryFields) -> Terms
   ) -> Self {
-    var list: [SQLFragment] = []
-    scoped { repeat list.append((each terms($0)).orderingTerm.node) }
-    for term in list { select.add(order: term) }
-    return self
+    let node = scoped { terms($0).orderingTerms.node }
+    return Query(select.adding(order: node))
   }
 
   /// At most `count` rows, after skipping `offset` rows. A negative number counts as zero.
@@ -136,22 +112,13 @@ public struct Query<From: QuerySource>: Sendable {
     return self
   }
 
-  /// Groups rows by an expression, in addition to any earlier ones: each group becomes one row.
-  @inlinable
-  public consuming func group<Value>(
-    _ term: (From.QueryFields) -> SQLExpression<Value>
+  /// Groups rows by an expression, or several in parentheses, in addition to any earlier ones: each group
+  /// becomes one row.
+  public consuming func group<Terms: GroupTerms>(
+    @SQLGroup _ terms: (From.QueryFields) -> Terms
   ) -> Self {
-    select.add(group: scoped { term($0).term })
-    return self
-  }
-
-  /// Groups rows by several expressions, in addition to any earlier ones: each group becomes one row.
-  public consuming func group<each Value>(
-    _ terms: (From.QueryFields) -> (repeat SQLExpression<each Value>)
-  ) -> Self {
-    var list: [SQLFragment] = []
-    scoped { repeat list.append((each terms($0)).term) }
-    for term in list { select.add(group: term) }
+    let terms = scoped { terms($0).groupTerms }
+    for term in terms.terms { select.add(group: term) }
     return self
   }
 
@@ -189,20 +156,12 @@ extension Record {
     Query.filtered(table.core.allRows, condition)
   }
 
-  /// See `Query.order`.
+  /// See ``Query/order(_:)``.
   @inlinable
-  public static func order<Value>(
-    _ term: (RecordFields<Self>) -> SQLExpression<Value>
+  public static func order<Terms: OrderTerms>(
+    @SQLOrder _ terms: (RecordFields<Self>) -> Terms
   ) -> Query<Self> {
-    all.order(term)
-  }
-
-  /// See `Query.order`.
-  @inlinable
-  public static func order(
-    _ term: (RecordFields<Self>) -> OrderingTerm
-  ) -> Query<Self> {
-    all.order(term)
+    all.order(terms)
   }
 
   /// See ``Query/limit(_:offset:)``.

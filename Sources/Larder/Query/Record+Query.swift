@@ -3,20 +3,8 @@ import LarderSQLite
 // Query steps on the record's type itself: `City.order` in place of `City.all.order`.
 
 extension Record {
-  /// See `Query.order`.
-  public static func order(_ terms: (RecordFields<Self>) -> [OrderingTerm]) -> Query<Self> {
-    all.order(terms)
-  }
-
-  /// See `Query.order`.
-  public static func order<each Term: OrderTerm>(
-    _ terms: (RecordFields<Self>) -> (repeat each Term)
-  ) -> Query<Self> {
-    all.order(terms)
-  }
-
   /// See `Query.select`.
-  @inlinable
+  @inlinable @_disfavoredOverload
   public static func select<each Value: DatabaseValueConvertible>(
     _ expressions: (RecordFields<Self>) -> (repeat SQLExpression<each Value>)
   ) -> Selection<(repeat each Value)> {

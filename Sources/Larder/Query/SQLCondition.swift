@@ -17,4 +17,18 @@ public enum SQLCondition {
   public static func buildBlock(_ condition: SQLExpression<Bool>) -> SQLExpression<Bool> {
     condition
   }
+
+  /// The condition of an `if` in Swift, which decides while the query is made.
+  @_documentation(visibility: internal)
+  @inlinable
+  public static func buildEither(first condition: SQLExpression<Bool>) -> SQLExpression<Bool> {
+    condition
+  }
+
+  /// The condition of an `else`.
+  @_documentation(visibility: internal)
+  @inlinable
+  public static func buildEither(second condition: SQLExpression<Bool>) -> SQLExpression<Bool> {
+    condition
+  }
 }

@@ -131,7 +131,10 @@ struct Select: Sendable {
   // MARK: Steps
 
   @usableFromInline
-  mutating func add(order term: consuming SQLFragment) { order = term.added(to: order) }
+  mutating func add(order terms: consuming SQLFragment) {
+    // An array of terms can be empty.
+    if order != nil || !terms.isEmptyList { order = terms.added(to: order) }
+  }
 
   @usableFromInline
   mutating func add(group term: SQLFragment) { groups = term.added(to: groups) }

@@ -147,7 +147,7 @@ struct SelectionSource {
 
 extension Query {
   /// Selects expressions instead of records.
-  @inlinable
+  @inlinable @_disfavoredOverload
   public func select<each Value: DatabaseValueConvertible>(
     _ expressions: (From.QueryFields) -> (repeat SQLExpression<each Value>)
   ) -> Selection<(repeat each Value)> {

@@ -3,33 +3,32 @@ import LarderSQLite
 // Steps of a query after its selection. Their closures get the selected expressions, in order.
 
 extension Selection {
-  /// Orders rows by a term. Earlier terms take precedence.
+  /// Orders rows by an expression, a term, or several of them in parentheses. Earlier terms take precedence.
   ///
   /// ```swift
   /// City.all.group { $0.country }.select { ($0.country, count()) }.order { $1.desc }
   /// ```
-  public func order<A, B, each Value>(
-    _ term: (SQLExpression<A>, SQLExpression<B>, repeat SQLExpression<each Value>) -> OrderingTerm
+  public func order<A, B, each Value, Terms: OrderTerms>(
+    @SQLOrder _ terms: (SQLExpression<A>, SQLExpression<B>, repeat SQLExpression<each Value>) ->
+      Terms
   ) -> Self where Row == (A, B, repeat each Value) {
-    changed { $0.add(order: term($1.next(), $1.next(), repeat $1.next((each Value).self)).node) }
+    changed {
+      $0.add(
+        order: terms($1.next(), $1.next(), repeat $1.next((each Value).self)).orderingTerms.node)
+    }
   }
 
-  /// Orders rows by an expression. Earlier terms take precedence.
-  public func order<A, B, each Value, Term>(
-    _ term: (SQLExpression<A>, SQLExpression<B>, repeat SQLExpression<each Value>) -> SQLExpression<
-      Term
-    >
+  /// Groups rows by an expression over the selected ones, or several in parentheses, in addition to any
+  /// earlier ones.
+  public func group<A, B, each Value, Terms: GroupTerms>(
+    @SQLGroup _ terms: (SQLExpression<A>, SQLExpression<B>, repeat SQLExpression<each Value>) ->
+      Terms
   ) -> Self where Row == (A, B, repeat each Value) {
-    changed { $0.add(order: term($1.next(), $1.next(), repeat $1.next((each Value).self)).term) }
-  }
-
-  /// Groups rows by an expression over the selected ones, in addition to any earlier ones.
-  public func group<A, B, each Value, Term>(
-    _ term: (SQLExpression<A>, SQLExpression<B>, repeat SQLExpression<each Value>) -> SQLExpression<
-      Term
-    >
-  ) -> Self where Row == (A, B, repeat each Value) {
-    changed { $0.add(group: term($1.next(), $1.next(), repeat $1.next((each Value).self)).term) }
+    changed {
+      for term in terms($1.next(), $1.next(), repeat $1.next((each Value).self)).groupTerms.terms {
+        $0.add(group: term)
+      }
+    }
   }
 
   /// Keeps only groups that satisfy the condition, in addition to any earlier ones (HAVING).
@@ -67,19 +66,16 @@ extension Selection {
 }
 
 extension Selection where Row: DatabaseValueConvertible {
-  /// Orders rows by a term. Earlier terms take precedence.
-  public func order(_ term: (SQLExpression<Row>) -> OrderingTerm) -> Self {
-    changed { $0.add(order: term($1.next()).node) }
+  /// Orders rows by an expression, a term, or several of them in parentheses. Earlier terms take precedence.
+  public func order<Terms: OrderTerms>(@SQLOrder _ terms: (SQLExpression<Row>) -> Terms) -> Self {
+    changed { $0.add(order: terms($1.next()).orderingTerms.node) }
   }
 
-  /// Orders rows by an expression. Earlier terms take precedence.
-  public func order<Term>(_ term: (SQLExpression<Row>) -> SQLExpression<Term>) -> Self {
-    changed { $0.add(order: term($1.next()).term) }
-  }
-
-  /// Groups rows by an expression over the selected ones, in addition to any earlier ones.
-  public func group<Term>(_ term: (SQLExpression<Row>) -> SQLExpression<Term>) -> Self {
-    changed { $0.add(group: term($1.next()).term) }
+  /// Groups rows by an expression over the selected one, in addition to any earlier ones.
+  public func group<Terms: GroupTerms>(@SQLGroup _ terms: (SQLExpression<Row>) -> Terms) -> Self {
+    changed {
+      for term in terms($1.next()).groupTerms.terms { $0.add(group: term) }
+    }
   }
 
   /// Keeps only groups that satisfy the condition, in addition to any earlier ones (HAVING).

@@ -6,10 +6,22 @@ import LarderSQLite
 @_documentation(visibility: internal)
 public protocol NoSuchColumn {}
 
-@available(*, unavailable, message: "the record's Columns has no property of this name")
+@available(
+  *, unavailable,
+  message: """
+    the record's Columns has no property of this name, or an operand beside it has another type: numbers are \
+    converted with .real or .integer
+    """
+)
 extension RecordFields: NoSuchColumn {}
 
-@available(*, unavailable, message: "the record's Columns has no property of this name")
+@available(
+  *, unavailable,
+  message: """
+    the record's Columns has no property of this name, or an operand beside it has another type: numbers are \
+    converted with .real or .integer
+    """
+)
 extension OptionalFields: NoSuchColumn {}
 
 extension NoSuchColumn {

@@ -196,6 +196,12 @@ package final class SQLFragment: @unchecked Sendable {
     return [self]
   }
 
+  /// Whether this is a list without parts.
+  var isEmptyList: Bool {
+    if case .list(let parts, _) = content { return parts.isEmpty }
+    return false
+  }
+
   /// The fragment, marked as a term of ORDER BY for dialects in which NULL stands elsewhere.
   private var orderingTerm: SQLFragment {
     switch (kind, operation) {
@@ -213,10 +219,10 @@ package final class SQLFragment: @unchecked Sendable {
     .list(parts.map { SQLFragment(.grouping, $0, isNullable: $0.isNullable) })
   }
 
-  /// A list with this fragment added at its end.
+  /// A list with this fragment, or the parts of this list, added at its end.
   consuming func added(to list: SQLFragment?) -> SQLFragment {
     guard let list else { return self }
-    return .list(list.parts + [self])
+    return .list(list.parts + parts)
   }
 
   // MARK: Depth
