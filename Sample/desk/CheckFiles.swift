@@ -45,7 +45,7 @@ struct FileChecks {
 
   /// The same service for many tenants, of which only some are open.
   func tenants() async throws -> String {
-    var configuration = DatabaseFleet.Configuration(.init(profile: .durable), migrator: migrator)
+    var configuration = FleetConfiguration(.init(profile: .durable), migrator: migrator)
     configuration.maximumOpen = 3
     let fleet = try DatabaseFleet(in: scratch.folder + "/tenants", configuration: configuration)
     let names = ["acme", "globex", "北京/../x", "a b", "ACME"]

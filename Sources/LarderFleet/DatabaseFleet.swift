@@ -9,8 +9,8 @@ import Larder
 /// ```
 ///
 /// A database is opened when it is used, migrated if needed, and kept open for the next use. At most
-/// ``DatabaseFleet/Configuration/maximumOpen`` are open: the least recently used one is closed for another
-/// (LRU), and each of them after ``DatabaseFleet/Configuration/idleTime``. A database in use is never closed:
+/// ``FleetConfiguration/maximumOpen`` are open: the least recently used one is closed for another
+/// (LRU), and each of them after ``FleetConfiguration/idleTime``. A database in use is never closed:
 /// if all are in use, a call waits for its turn (FIFO) up to ``LarderSQLite/Configuration/scopeTimeout``. Each
 /// is a ``LarderSQLite/DatabaseQueue`` with a writer lock of its own: no tenant waits for another's scopes,
 /// opening or migration.
@@ -29,11 +29,11 @@ public final class DatabaseFleet: Sendable {
   let tenants: OpenTenants
   let files: TenantFiles
   /// The settings by which the fleet opens its databases.
-  package let configuration: DatabaseFleet.Configuration
+  package let configuration: FleetConfiguration
 
   /// A fleet in a folder, which is created if it doesn't exist. Throws `ResultCode.cannotOpen` if that
   /// fails, and ``FleetError/wrongExtension(_:)``.
-  public init(in folder: String, configuration: DatabaseFleet.Configuration = .init()) throws {
+  public init(in folder: String, configuration: FleetConfiguration = .init()) throws {
     self.configuration = configuration
     files = try TenantFiles(folder, configuration)
     tenants = OpenTenants(files, configuration)
@@ -182,7 +182,7 @@ public final class DatabaseFleet: Sendable {
   // MARK: All
 
   /// Counts of what is open, and of what the fleet has done. They can be read at any time.
-  public var statistics: DatabaseFleet.Statistics { tenants.statistics }
+  public var statistics: FleetStatistics { tenants.statistics }
 
   /// Waits for the scopes that were called before, then closes all databases. Later calls throw
   /// `ResultCode.misuse`; closing again does nothing.

@@ -35,8 +35,8 @@ extension DatabaseFleet {
   @discardableResult
   public func backup(
     to folder: String, concurrency: Int = 4, check: CopyCheck = .quick,
-    progress: (@Sendable (DatabaseFleet.Report) throws -> Void)? = nil
-  ) throws -> DatabaseFleet.Report {
+    progress: (@Sendable (FleetReport) throws -> Void)? = nil
+  ) throws -> FleetReport {
     let copies = try tenants.withDescriptors { try FleetCopies(of: self, in: folder) }
     defer { copies.close() }
     return try copying(into: copies, check, progress).run(concurrency)
@@ -47,8 +47,8 @@ extension DatabaseFleet {
   @discardableResult
   public func backup(
     to folder: String, concurrency: Int = 4, check: CopyCheck = .quick,
-    progress: (@Sendable (DatabaseFleet.Report) throws -> Void)? = nil
-  ) async throws -> DatabaseFleet.Report {
+    progress: (@Sendable (FleetReport) throws -> Void)? = nil
+  ) async throws -> FleetReport {
     let copies = try tenants.withDescriptors { try FleetCopies(of: self, in: folder) }
     defer { copies.close() }
     return try await copying(into: copies, check, progress).run(concurrency)
@@ -56,7 +56,7 @@ extension DatabaseFleet {
 
   private func copying(
     into copies: FleetCopies, _ check: CopyCheck,
-    _ progress: (@Sendable (DatabaseFleet.Report) throws -> Void)?
+    _ progress: (@Sendable (FleetReport) throws -> Void)?
   ) throws -> FleetRun {
     let tenants = tenants
     return FleetRun(try keys(), progress: progress) { key in
@@ -78,7 +78,7 @@ private final class FleetCopies: Sendable {
   init(of fleet: DatabaseFleet, in folder: String) throws {
     try fleet.tenants.checkOpen()
     files = fleet.files
-    var configuration = DatabaseFleet.Configuration()
+    var configuration = FleetConfiguration()
     configuration.fileExtension = fleet.configuration.fileExtension
     self.folder = try TenantFiles(folder, configuration).folder
     let identity = FileLocation.Identity(ofFileAt: self.folder)

@@ -10,10 +10,10 @@ public enum FleetError: Error, Sendable {
   case keyTooLong(String, limit: Int)
   /// There is no database with this key, and using it doesn't create one.
   case noDatabase(key: String)
-  /// ``DatabaseFleet/Configuration/fileExtension`` isn't 1 to 16 lowercase letters and digits.
+  /// ``FleetConfiguration/fileExtension`` isn't 1 to 16 lowercase letters and digits.
   case wrongExtension(String)
   /// Some databases could not be migrated or copied; all others were.
-  case failures(DatabaseFleet.Report)
+  case failures(FleetReport)
 }
 
 /// The error for a database that couldn't be opened because the process has no file descriptors left.
@@ -40,20 +40,18 @@ extension FleetError: CustomStringConvertible {
   }
 }
 
-extension DatabaseFleet {
-  /// The progress of an operation on all databases of a fleet, and in the end its result.
-  public struct Report: Sendable {
-    /// How many databases there were.
-    public internal(set) var total = 0
-    /// How many were migrated or copied.
-    public internal(set) var changed = 0
-    /// How many needed nothing: they were up to date, or their copies were.
-    public internal(set) var unchanged = 0
-    /// The databases that failed, by their keys, each with the error that the operation threw; in the
-    /// order in which they did.
-    public internal(set) var failures: [(key: String, error: any Error)] = []
+/// The progress of an operation on all databases of a fleet, and in the end its result.
+public struct FleetReport: Sendable {
+  /// How many databases there were.
+  public internal(set) var total = 0
+  /// How many were migrated or copied.
+  public internal(set) var changed = 0
+  /// How many needed nothing: they were up to date, or their copies were.
+  public internal(set) var unchanged = 0
+  /// The databases that failed, by their keys, each with the error that the operation threw; in the
+  /// order in which they did.
+  public internal(set) var failures: [(key: String, error: any Error)] = []
 
-    /// How many are done, successfully or not.
-    public var count: Int { changed + unchanged + failures.count }
-  }
+  /// How many are done, successfully or not.
+  public var count: Int { changed + unchanged + failures.count }
 }

@@ -10,7 +10,7 @@ extension DatabaseFleet {
   /// try await fleet.migrate(concurrency: 8) { print("\($0.count) of \($0.total)") }
   /// ```
   ///
-  /// Each database is opened in turn, takes a place of ``DatabaseFleet/Configuration/maximumOpen`` as for a
+  /// Each database is opened in turn, takes a place of ``FleetConfiguration/maximumOpen`` as for a
   /// scope, and is closed afterwards. One that fails stays as it was (``Larder/MigrationError``) and doesn't
   /// keep others from being migrated. Each database's history records what was done: called again after an error or a
   /// kill, this only looks at the migrated ones, and continues with the rest; no migration runs twice. One that
@@ -18,16 +18,16 @@ extension DatabaseFleet {
   ///
   /// - Parameters:
   ///   - concurrency: how many to migrate at a time: 1 to 64, and at most half of
-  ///     ``DatabaseFleet/Configuration/maximumOpen``, so that there is room for others.
+  ///     ``FleetConfiguration/maximumOpen``, so that there is room for others.
   ///   - progress: called after each database, one call at a time. An error that it throws ends the run
   ///     once the databases in progress are done, and is rethrown. It must not wait for the fleet.
   ///
   /// Throws ``FleetError/failures(_:)`` with each database that failed, `ResultCode.misuse` if there is no
-  /// ``DatabaseFleet/Configuration/migrator``, and what ``keys()`` throws.
+  /// ``FleetConfiguration/migrator``, and what ``keys()`` throws.
   @discardableResult
   public func migrate(
-    concurrency: Int = 4, progress: (@Sendable (DatabaseFleet.Report) throws -> Void)? = nil
-  ) throws -> DatabaseFleet.Report {
+    concurrency: Int = 4, progress: (@Sendable (FleetReport) throws -> Void)? = nil
+  ) throws -> FleetReport {
     try migration(progress).run(bounded(concurrency))
   }
 
@@ -35,8 +35,8 @@ extension DatabaseFleet {
   /// are done.
   @discardableResult
   public func migrate(
-    concurrency: Int = 4, progress: (@Sendable (DatabaseFleet.Report) throws -> Void)? = nil
-  ) async throws -> DatabaseFleet.Report {
+    concurrency: Int = 4, progress: (@Sendable (FleetReport) throws -> Void)? = nil
+  ) async throws -> FleetReport {
     try await migration(progress).run(bounded(concurrency))
   }
 
@@ -45,7 +45,7 @@ extension DatabaseFleet {
   }
 
   private func migration(
-    _ progress: (@Sendable (DatabaseFleet.Report) throws -> Void)?
+    _ progress: (@Sendable (FleetReport) throws -> Void)?
   ) throws -> FleetRun {
     guard let migrator = configuration.migrator else {
       throw DatabaseError(.misuse, "the fleet has no migrator to migrate its databases with")

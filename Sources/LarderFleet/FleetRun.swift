@@ -16,15 +16,15 @@ final class FleetRun: Sendable {
 
   private let state: Lock<State>
   /// The lock is held while progress is reported, so that the numbers only rise.
-  private let report: Lock<DatabaseFleet.Report>
-  private let progress: (@Sendable (DatabaseFleet.Report) throws -> Void)?
+  private let report: Lock<FleetReport>
+  private let progress: (@Sendable (FleetReport) throws -> Void)?
   private let work: @Sendable (String) throws -> Outcome
 
   init(
-    _ keys: [String], progress: (@Sendable (DatabaseFleet.Report) throws -> Void)?,
+    _ keys: [String], progress: (@Sendable (FleetReport) throws -> Void)?,
     _ work: @escaping @Sendable (String) throws -> Outcome
   ) {
-    var report = DatabaseFleet.Report()
+    var report = FleetReport()
     report.total = keys.count
     state = Lock(State(keys: keys[...]))
     self.report = Lock(report)
@@ -64,20 +64,20 @@ final class FleetRun: Sendable {
     state.withLock { state in if state.end == nil { state.end = error } }
   }
 
-  private func outcome() throws -> DatabaseFleet.Report {
+  private func outcome() throws -> FleetReport {
     if let end = state.withLock({ $0.end }) { throw end }
     let report = report.withLock { $0 }
     guard report.failures.isEmpty else { throw FleetError.failures(report) }
     return report
   }
 
-  func run(_ concurrency: Int) throws -> DatabaseFleet.Report {
+  func run(_ concurrency: Int) throws -> FleetReport {
     start(concurrency).wait()
     return try outcome()
   }
 
   /// Async variant. If the task is cancelled, the databases in progress are finished.
-  func run(_ concurrency: Int) async throws -> DatabaseFleet.Report {
+  func run(_ concurrency: Int) async throws -> FleetReport {
     try await withTaskCancellationHandler {
       await withUnsafeContinuation { continuation in
         start(concurrency).notify(queue: .global()) { continuation.resume() }

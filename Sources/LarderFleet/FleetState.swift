@@ -23,7 +23,7 @@ struct FleetState {
   private var line = LinkedList<Tenant>()
   /// The databases that are open and not in use, the least recently used first.
   private var idle = LinkedList<Tenant>()
-  private var figures = DatabaseFleet.Statistics()
+  private var figures = FleetStatistics()
   private var ending: Ending?
   private(set) var isClosed = false
   private var actions: [Action] = []
@@ -349,7 +349,7 @@ struct FleetState {
 
   private var inUse: Int { tenants.values.count { $0.users > 0 || $0.holds > 0 } }
 
-  var statistics: DatabaseFleet.Statistics {
+  var statistics: FleetStatistics {
     var figures = figures
     figures.count = places
     figures.inUse = tenants.values.count { $0.users > 0 }

@@ -23,7 +23,7 @@ final class OpenTenants: Sendable {
     var isExpired = false
   }
 
-  init(_ files: TenantFiles, _ configuration: DatabaseFleet.Configuration) {
+  init(_ files: TenantFiles, _ configuration: FleetConfiguration) {
     self.files = files
     timeout = configuration.database.scopeTimeout.bounded
     idleTime = configuration.idleTime.bounded
@@ -257,7 +257,7 @@ final class OpenTenants: Sendable {
 
   func checkOpen() throws { try change { try $0.checkOpen() } }
 
-  var statistics: DatabaseFleet.Statistics {
+  var statistics: FleetStatistics {
     var statistics = state.withLock { $0.fleet.statistics }
     statistics.descriptors = statistics.count * files.descriptorsOfEach
     return statistics

@@ -15,7 +15,7 @@ struct TenantFiles: Sendable {
     let wasMigrated: Bool
   }
 
-  init(_ folder: String, _ configuration: DatabaseFleet.Configuration) throws {
+  init(_ folder: String, _ configuration: FleetConfiguration) throws {
     names = try TenantFileNames(extension: configuration.fileExtension)
     self.configuration = configuration.ofEach
     migrator = configuration.migrator

@@ -4,7 +4,7 @@ import Larder
 /// One open ``VirtualTable``: the plans of the statements that read it, and the transaction that writes it.
 final class RequestedTable: TableRequests {
   let name: String
-  let columns: [VirtualTable.Column]
+  let columns: [VirtualColumn]
   /// The index of the primary key's column; nil if there is none.
   let primaryKey: Int?
   let changes: VirtualTableChanges?

@@ -18,7 +18,7 @@ enum RequestedValue: Equatable {
 
   /// Converts the value of an equality. Pointer safety: SQLite has made the value for the current call.
   init(
-    equalTo value: OpaquePointer, _ column: VirtualTable.Column, isLiteral: Bool,
+    equalTo value: OpaquePointer, _ column: VirtualColumn, isLiteral: Bool,
     _ format: StorageFormat
   ) {
     guard let given = Self.read(value, column.type, format) else {
@@ -45,7 +45,7 @@ enum RequestedValue: Equatable {
 
   /// Converts a lower or upper bound of a range.
   init(
-    bound value: OpaquePointer, isLower: Bool, isIncluded: Bool, _ column: VirtualTable.Column,
+    bound value: OpaquePointer, isLower: Bool, isIncluded: Bool, _ column: VirtualColumn,
     isLiteral: Bool, _ format: StorageFormat
   ) {
     guard let given = Self.read(value, column.type, format) else {

@@ -4,7 +4,7 @@ import Larder
 /// SQLite relies on both, and would otherwise find and group rows incorrectly.
 struct RowCheck {
   private let table: String
-  private let columns: [VirtualTable.Column]
+  private let columns: [VirtualColumn]
   private let key: Int?
   private let order: [TablePlan.Order]
   let wanted: WantedValue?
@@ -12,7 +12,7 @@ struct RowCheck {
 
   /// Returns nil if there is nothing to check.
   init?(
-    _ table: String, _ columns: [VirtualTable.Column], key: Int?, _ order: [TablePlan.Order],
+    _ table: String, _ columns: [VirtualColumn], key: Int?, _ order: [TablePlan.Order],
     _ wanted: WantedValue?
   ) {
     let isTyped = columns.contains { $0.type != nil }

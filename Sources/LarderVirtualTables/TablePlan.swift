@@ -43,7 +43,7 @@ struct TablePlan: Hashable {
   ///
   /// SQLite checks all constraints again. So a constraint can be used if the table's rows include all that
   /// SQLite would find. The collation is asked for each constraint.
-  init(_ columns: [VirtualTable.Column], _ info: UnsafeMutablePointer<sqlite3_index_info>) {
+  init(_ columns: [VirtualColumn], _ info: UnsafeMutablePointer<sqlite3_index_info>) {
     let constraints = UnsafeBufferPointer(
       start: info.pointee.aConstraint, count: Int(info.pointee.nConstraint))
     var rows = Self.expectedRows
@@ -80,7 +80,7 @@ struct TablePlan: Hashable {
 
   /// The role of a constraint; nil if the table can't use it.
   private static func use(
-    of constraint: sqlite3_index_constraint, _ index: Int, _ columns: [VirtualTable.Column],
+    of constraint: sqlite3_index_constraint, _ index: Int, _ columns: [VirtualColumn],
     _ info: UnsafeMutablePointer<sqlite3_index_info>
   ) -> Use? {
     guard columns.indices.contains(Int(constraint.iColumn)) else { return nil }
@@ -114,7 +114,7 @@ struct TablePlan: Hashable {
 
   /// Uses the statement's order, if the table can return its rows in it.
   private mutating func takeOrder(
-    _ columns: [VirtualTable.Column], _ info: UnsafeMutablePointer<sqlite3_index_info>
+    _ columns: [VirtualColumn], _ info: UnsafeMutablePointer<sqlite3_index_info>
   ) {
     let terms = UnsafeBufferPointer(start: info.pointee.aOrderBy, count: Int(info.pointee.nOrderBy))
     // The rows of a list come value by value, in no common order.

@@ -18,7 +18,7 @@ struct TableScan {
   /// Reads the values of a plan. Pointer safety: SQLite has made the values for the current call.
   init(
     _ plan: TablePlan, _ values: UnsafeBufferPointer<OpaquePointer?>,
-    _ columns: [VirtualTable.Column],
+    _ columns: [VirtualColumn],
     _ format: StorageFormat
   ) throws {
     request.order = plan.order.map {
@@ -63,7 +63,7 @@ struct TableScan {
   }
 
   private mutating func take(
-    _ given: OpaquePointer, listedBy use: TablePlan.Use, _ column: VirtualTable.Column,
+    _ given: OpaquePointer, listedBy use: TablePlan.Use, _ column: VirtualColumn,
     _ format: StorageFormat
   ) throws {
     var values: [DatabaseValue] = []
@@ -87,7 +87,7 @@ struct TableScan {
 
   /// The next request and, if it is for one value of a list, that value; nil if there is none.
   mutating func next(
-    _ columns: [VirtualTable.Column]
+    _ columns: [VirtualColumn]
   ) -> (request: VirtualTableRequest, wanted: WantedValue?)? {
     guard !isEmpty else { return nil }
     guard let column = list?.column, let collation = list?.collation else {

@@ -111,7 +111,7 @@ extension RequestedTable {
 
   /// A value converted as a column of a STRICT table would: without loss. Throws if that isn't possible.
   private func converted(
-    _ value: OpaquePointer?, for column: VirtualTable.Column, _ format: StorageFormat
+    _ value: OpaquePointer?, for column: VirtualColumn, _ format: StorageFormat
   ) throws -> DatabaseValue {
     let given = try DatabaseValue(column: ColumnReader(value: value, format: format))
     if let stored = column.stored(given) { return stored }

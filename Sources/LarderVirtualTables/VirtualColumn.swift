@@ -1,58 +1,56 @@
 import Larder
 
-extension VirtualTable {
-  /// A column of a ``VirtualTable``: its name, its type, and the ways in which rows can be asked for by it.
-  ///
-  /// ```swift
-  /// VirtualTable.Column("id", .integer, by: [.value, .range, .order])
-  /// VirtualTable.Column("name", .text, collation: "NOCASE", by: .value)
-  /// ```
-  ///
-  /// A name alone declares a column of any type, by which rows aren't asked for.
-  public struct Column: Sendable, ExpressibleByStringLiteral {
-    /// The ways in which a table finds rows by a column faster than by reading all of them.
-    public struct Access: OptionSet, Hashable, Sendable {
-      /// The option's bits.
-      public let rawValue: Int
-      /// Options with these bits.
-      public init(rawValue: Int) { self.rawValue = rawValue }
-      /// Rows by value: ``VirtualTableRequest/value``.
-      public static let value = Access(rawValue: 1)
-      /// Rows above, below and between values: ``VirtualTableRequest/range``. The column needs a type.
-      public static let range = Access(rawValue: 2)
-      /// All rows in the order of the column: ``VirtualTableRequest/order``.
-      public static let order = Access(rawValue: 4)
-    }
-
-    let name: String
-    let type: StorageClass?
-    let collation: String?
-    let access: Access
-
-    /// Declares a column.
-    ///
-    /// - `type`: the storage class of all values that aren't NULL. A row with another one throws, except that
-    ///   integers in a `.real` column are converted. SQLite compares the column like any column with this type,
-    ///   after the same conversions: `id = '7'` is asked for as 7. Without a type, values of any type are
-    ///   allowed, and SQLite converts nothing.
-    /// - `collation`: the collation for comparisons of the column's texts, unless the statement has another.
-    ///   Rows are asked for by texts only if a comparison has this collation, or compares bytes. A column that
-    ///   is accessed by value has to find all texts that are equal by the collation.
-    public init(
-      _ name: String, _ type: StorageClass? = nil, collation: String? = nil, by access: Access = []
-    ) {
-      self.name = name
-      self.type = type
-      self.collation = collation
-      self.access = access
-    }
-
-    /// Declares a column of any type.
-    public init(stringLiteral name: String) { self.init(name) }
+/// A column of a ``VirtualTable``: its name, its type, and the ways in which rows can be asked for by it.
+///
+/// ```swift
+/// VirtualColumn("id", .integer, by: [.value, .range, .order])
+/// VirtualColumn("name", .text, collation: "NOCASE", by: .value)
+/// ```
+///
+/// A name alone declares a column of any type, by which rows aren't asked for.
+public struct VirtualColumn: Sendable, ExpressibleByStringLiteral {
+  /// The ways in which a table finds rows by a column faster than by reading all of them.
+  public struct Access: OptionSet, Hashable, Sendable {
+    /// The option's bits.
+    public let rawValue: Int
+    /// Options with these bits.
+    public init(rawValue: Int) { self.rawValue = rawValue }
+    /// Rows by value: ``VirtualTableRequest/value``.
+    public static let value = Access(rawValue: 1)
+    /// Rows above, below and between values: ``VirtualTableRequest/range``. The column needs a type.
+    public static let range = Access(rawValue: 2)
+    /// All rows in the order of the column: ``VirtualTableRequest/order``.
+    public static let order = Access(rawValue: 4)
   }
+
+  let name: String
+  let type: StorageClass?
+  let collation: String?
+  let access: Access
+
+  /// Declares a column.
+  ///
+  /// - `type`: the storage class of all values that aren't NULL. A row with another one throws, except that
+  ///   integers in a `.real` column are converted. SQLite compares the column like any column with this type,
+  ///   after the same conversions: `id = '7'` is asked for as 7. Without a type, values of any type are
+  ///   allowed, and SQLite converts nothing.
+  /// - `collation`: the collation for comparisons of the column's texts, unless the statement has another.
+  ///   Rows are asked for by texts only if a comparison has this collation, or compares bytes. A column that
+  ///   is accessed by value has to find all texts that are equal by the collation.
+  public init(
+    _ name: String, _ type: StorageClass? = nil, collation: String? = nil, by access: Access = []
+  ) {
+    self.name = name
+    self.type = type
+    self.collation = collation
+    self.access = access
+  }
+
+  /// Declares a column of any type.
+  public init(stringLiteral name: String) { self.init(name) }
 }
 
-extension VirtualTable.Column {
+extension VirtualColumn {
   /// Throws `ResultCode.misuse` for a column that no table can have.
   func check() throws {
     guard type != .null else {

@@ -16,7 +16,7 @@ import Larder
 /// Created by a module: see `Database.createModule` and
 /// [The Virtual Table Mechanism](https://www.sqlite.org/vtab.html).
 public struct VirtualTable: Sendable {
-  let columns: [VirtualTable.Column]
+  let columns: [VirtualColumn]
   let keys: [String]
   let primaryKey: String?
   let changes: VirtualTableChanges?
@@ -37,7 +37,7 @@ public struct VirtualTable: Sendable {
     columns: [String], keys: [String] = [],
     rows: @escaping @Sendable (_ equals: [String: DatabaseValue]) throws -> Rows
   ) where Rows.Element == [DatabaseValue], Rows.Iterator: SendableMetatype {
-    let columns = columns.map { VirtualTable.Column($0, by: keys.contains($0) ? .value : []) }
+    let columns = columns.map { VirtualColumn($0, by: keys.contains($0) ? .value : []) }
     self.init(columns, keys, nil, nil) { try rows($0.value) }
   }
 
@@ -51,7 +51,7 @@ public struct VirtualTable: Sendable {
   ///   the columns as their `by` allows. It is called as in the other initializer. Within one statement it
   ///   has to find the same rows each time.
   public init<Rows: Sequence & SendableMetatype>(
-    _ columns: VirtualTable.Column..., primaryKey: String? = nil,
+    _ columns: VirtualColumn..., primaryKey: String? = nil,
     changes: VirtualTableChanges? = nil,
     rows: @escaping @Sendable (VirtualTableRequest) throws -> Rows
   ) where Rows.Element == [DatabaseValue], Rows.Iterator: SendableMetatype {
@@ -59,7 +59,7 @@ public struct VirtualTable: Sendable {
   }
 
   private init<Rows: Sequence & SendableMetatype>(
-    _ columns: [VirtualTable.Column], _ keys: [String], _ primaryKey: String?,
+    _ columns: [VirtualColumn], _ keys: [String], _ primaryKey: String?,
     _ changes: VirtualTableChanges?,
     _ rows: @escaping @Sendable (VirtualTableRequest) throws -> Rows
   ) where Rows.Element == [DatabaseValue], Rows.Iterator: SendableMetatype {

@@ -10,7 +10,7 @@ enum Descriptors {
     guard setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else {
       return Parent.tell("no limit can be set")
     }
-    var configuration = DatabaseFleet.Configuration(
+    var configuration = FleetConfiguration(
       migrator: Migrator([Migration("create note", sql: "CREATE TABLE note (text TEXT)")]))
     configuration.maximumOpen = 1000
     let fleet = try DatabaseFleet(in: folder + "/tenants", configuration: configuration)

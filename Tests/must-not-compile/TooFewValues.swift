@@ -1,4 +1,4 @@
-// one error: a closure after a selection takes one parameter for each of its values: { _, count, _ in count.desc }
+// one error: a closure after a selection takes one parameter for each of its values, { _, count, _ in count.desc }
 import Larder
 
 func query() throws {

@@ -43,6 +43,18 @@ extension SQLExpression {
   }
 }
 
+extension Sequence where Element: DatabaseValueConvertible {
+  /// Not available: the expression comes first.
+  @_documentation(visibility: internal)
+  @available(*, unavailable, message: "write the expression first: $0.id.in(values)")
+  public func contains(_ expression: SQLExpression<Element>) -> SQLExpression<Bool> { .wrong }
+
+  /// Not available: the expression comes first.
+  @_documentation(visibility: internal)
+  @available(*, unavailable, message: "write the expression first: $0.id.in(values)")
+  public func contains(_ expression: SQLExpression<Element?>) -> SQLExpression<Bool> { .wrong }
+}
+
 extension DatabaseValueConvertible {
   fileprivate var isStoredAsNull: Bool { (try? databaseValue)?.isNull ?? false }
 }

@@ -44,8 +44,8 @@ extension SQLExpression {
   /// - `range`: the same, in values of the window's order, which then has to have one term.
   ///
   /// At most one of the three can be given.
-  public func over<each Part: Sendable>(
-    partitionBy parts: repeat SQLExpression<each Part>, orderBy order: OrderingTerm...,
+  public func over<each Part: Sendable, each Terms: OrderTerms>(
+    partitionBy parts: repeat SQLExpression<each Part>, orderBy order: repeat each Terms,
     rows: ClosedRange<Int>? = nil, groups: ClosedRange<Int>? = nil,
     range: ClosedRange<Int>? = nil
   ) -> Self {
@@ -55,9 +55,10 @@ extension SQLExpression {
     if !partition.isEmpty {
       clauses.append("PARTITION BY \(SQLFragment.list(partition).groupingTerms)")
     }
-    if !order.isEmpty {
-      clauses.append("ORDER BY \(SQLFragment.list(order.map(\.node)).orderingTerms)")
-    }
+    var terms: [OrderingTerm] = []
+    repeat terms.append((each order).orderingTerms)
+    let order = terms.orderingTerms.node
+    if !order.isEmptyList { clauses.append("ORDER BY \(order.orderingTerms)") }
     for (unit, frame) in [("ROWS", rows), ("GROUPS", groups), ("RANGE", range)] {
       guard let frame else { continue }
       let (first, last) = (Self.bound(frame.lowerBound), Self.bound(frame.upperBound))

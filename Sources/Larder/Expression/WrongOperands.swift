@@ -58,30 +58,22 @@ extension NumbersOfDifferentTypes where Value: NumberValue {
   }
   /// Not available: both numbers have to be of one type.
   @_disfavoredOverload
-  public static func + <Other: NumberOperand>(left: Self, right: Other) -> SQLExpression<
-    NoSuchValue
-  > {
+  public static func + <Other: NumberOperand>(left: Self, right: Other) -> SQLExpression<Value> {
     .wrong
   }
   /// Not available: both numbers have to be of one type.
   @_disfavoredOverload
-  public static func - <Other: NumberOperand>(left: Self, right: Other) -> SQLExpression<
-    NoSuchValue
-  > {
+  public static func - <Other: NumberOperand>(left: Self, right: Other) -> SQLExpression<Value> {
     .wrong
   }
   /// Not available: both numbers have to be of one type.
   @_disfavoredOverload
-  public static func * <Other: NumberOperand>(left: Self, right: Other) -> SQLExpression<
-    NoSuchValue
-  > {
+  public static func * <Other: NumberOperand>(left: Self, right: Other) -> SQLExpression<Value> {
     .wrong
   }
   /// Not available: both numbers have to be of one type.
   @_disfavoredOverload
-  public static func / <Other: NumberOperand>(left: Self, right: Other) -> SQLExpression<
-    NoSuchValue
-  > {
+  public static func / <Other: NumberOperand>(left: Self, right: Other) -> SQLExpression<Value> {
     .wrong
   }
 }

@@ -14,7 +14,9 @@ extension Query {
     @MatchSelection _ parts: (FullTextFields<R>) -> SelectedMatch<Row>
   ) -> Selection<Row> where From == FullTextMatch<R> {
     let match = scoped(parts)
-    return Selection(select, match.builder.columns, match.builder.accesses, read: match.read)
+    return Selection(
+      select, match.builder.columns, match.builder.accesses,
+      paged: { try PagedSelect($0, From.self) }, read: match.read)
   }
 }
 
@@ -79,7 +81,7 @@ private struct RecordAndValues<R: Record> {
     let table = R.table
     let positions = table.core.identity
     for (column, access) in zip(table.core.columns, table.core.layout.properties) {
-      builder.add(fields.alias.column(column.name), access)
+      builder.add(fields.record.alias.column(column.name), access)
     }
     record = { row in
       let record = try table.read(

@@ -107,6 +107,11 @@ public struct Compound<Row>: CombinableStatement, Sendable {
     try read(db, fragment, body)
   }
 
+  /// Whether the query has rows, as a condition of another query.
+  public var exists: SQLExpression<Bool> {
+    SQLExpression<Bool>(SQLFragment("EXISTS (\(fragment))", isNullable: false))
+  }
+
   /// The query itself.
   @_documentation(visibility: internal)
   public var compound: Compound { self }

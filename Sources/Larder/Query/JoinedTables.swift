@@ -111,7 +111,7 @@ extension Join4: JoinOfRecord where A: Record {
 /// A join of five tables.
 @_documentation(visibility: internal)
 public enum Join5<A: QuerySource, B: QuerySource, C: QuerySource, D: QuerySource, E: QuerySource>:
-  QuerySource
+  Joined
 {
   /// Not available: a join can't be the nullable side of another join.
   @_documentation(visibility: internal)

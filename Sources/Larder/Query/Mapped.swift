@@ -62,7 +62,7 @@ extension Query {
     let values = select(expressions)
     let read = values.read
     return Mapped(
-      Selection<Row>(values.select, values.columns, values.accesses) {
+      Selection<Row>(values.select, values.columns, values.accesses, paged: values.paged) {
         let values = try read($0)
         return make(repeat each values)
       })

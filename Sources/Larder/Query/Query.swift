@@ -131,6 +131,11 @@ public struct Query<From: QuerySource>: Sendable {
     return self
   }
 
+  /// Keeps only groups that satisfy a condition without columns: `having { count() > 1 }`.
+  public consuming func having(@SQLCondition _ condition: () -> SQLExpression<Bool>) -> Self {
+    having { _ in condition() }
+  }
+
   /// Whether the query has rows, as a condition of another query.
   public var exists: SQLExpression<Bool> {
     SQLExpression<Bool>(SQLFragment("\(select.exists)", isNullable: false))

@@ -13,16 +13,20 @@ public struct Selection<Row>: Sendable {
   @usableFromInline let columns: SQLFragment
   @usableFromInline let accesses: [PropertyAccess]
   @usableFromInline let read: @Sendable (RecordRow) throws -> Row
+  /// The function that makes a query readable in pages, which needs the types of its tables.
+  @usableFromInline let paged: @Sendable (Select) throws -> PagedSelect
 
   @usableFromInline
   init(
     _ select: Select, _ columns: SQLFragment, _ accesses: [PropertyAccess],
+    paged: @escaping @Sendable (Select) throws -> PagedSelect,
     read: @escaping @Sendable (RecordRow) throws -> Row
   ) {
     self.select = select
     self.columns = columns
     self.accesses = accesses
     self.read = read
+    self.paged = paged
   }
 
   /// The stored form of each column, for expressions over the values.
@@ -73,6 +77,11 @@ public struct Selection<Row>: Sendable {
     var first = self
     first.select.limit = min(1, select.limit ?? 1)
     return first
+  }
+
+  /// Whether the selection has rows, as a condition of another query.
+  public var exists: SQLExpression<Bool> {
+    SQLExpression<Bool>(SQLFragment("\(select.exists)", isNullable: false))
   }
 
   /// Calls a closure with each row in turn, without keeping any: `{ name, population in … }`.
@@ -154,7 +163,9 @@ extension Query {
     var builder = SelectionBuilder()
     scoped { repeat builder.add(each expressions($0)) }
     // The closure captures nothing, so that it is specialized at the query's call site.
-    return Selection(select, builder.columns, builder.accesses) { row in
+    return Selection(
+      select, builder.columns, builder.accesses, paged: { try PagedSelect($0, From.self) }
+    ) { row in
       try withUnsafeTemporaryAllocation(
         byteCount: max(1, MemoryLayout<(repeat each Value)>.size),
         alignment: MemoryLayout<(repeat each Value)>.alignment
@@ -177,7 +188,9 @@ extension Query {
   ) -> Selection<Value> {
     var builder = SelectionBuilder()
     scoped { builder.add(expression($0)) }
-    return Selection<Value>(select, builder.columns, builder.accesses) { row in
+    return Selection<Value>(
+      select, builder.columns, builder.accesses, paged: { try PagedSelect($0, From.self) }
+    ) { row in
       try withUnsafeTemporaryAllocation(of: Value.self, capacity: 1) { memory in
         guard let value = memory.baseAddress else { throw RecordLayout.noMemory() }
         try row.read(into: UnsafeMutableRawPointer(value))

@@ -104,6 +104,13 @@ extension Selection {
     return selection
   }
 
+  private static func refusePages(_ select: Select) throws -> PagedSelect {
+    throw DatabaseError(
+      .misuse,
+      "a selection that is filtered can't be read in pages: filter the query before it is selected from"
+    )
+  }
+
   /// A selection of everything from this one as a subquery, in the same order.
   private var asTable: Self {
     var inner = select
@@ -125,7 +132,7 @@ extension Selection {
     let rows = inner.fragment(.list(parts))
     var outer = Select(QueryTables("(\(rows)) AS \(name: alias.name)", [alias]))
     for term in order ?? [] { outer.add(order: term) }
-    return Selection(outer, .list(columns), accesses, read: read)
+    return Selection(outer, .list(columns), accesses, paged: Self.refusePages, read: read)
   }
 }
 

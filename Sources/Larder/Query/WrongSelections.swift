@@ -22,7 +22,9 @@ extension Query {
   @ClosureHasToReturnExpressionsOfTheTypesAskedFor
   @_disfavoredOverload
   public func select(_ expressions: (From.QueryFields) -> Void) -> Selection<()> {
-    Selection(select, .misuse("the selection has no expressions"), []) { _ in }
+    Selection(
+      select, .misuse("the selection has no expressions"), [],
+      paged: { try PagedSelect($0, From.self) }, read: { _ in })
   }
 }
 

@@ -1,117 +1,314 @@
-// Fallback overloads for a closure that follows a selection, but has fewer parameters than the selection
-// has values. Their parameters fit every operator, so that there is one error, at its place; see
-// WrongClosures.swift.
+// Fallback overloads for a closure that follows a selection, but has another number of parameters than the
+// selection has values, or asks one of them for a property that expressions don't have. Their parameters have
+// every property and fit every operator, so that there is one error, at its place; see WrongClosures.swift.
 
-/// A protocol that no selection can use. Its name appears in the compiler's message about a closure with
-/// too few parameters.
+/// A placeholder for a parameter that a closure after a selection doesn't have.
+@dynamicMemberLookup
 @_documentation(visibility: internal)
-public protocol AParameterForEachValue {
-  /// The type of a row.
-  associatedtype Row
+public struct NoSuchParameter: OperandsOfDifferentTypes, Sendable {
+  /// Not available.
+  @_disfavoredOverload
+  public subscript(dynamicMember name: String) -> SQLExpression<NoSuchValue> { .wrong }
 }
+
+/// A protocol that no selection can use. Its name appears in the compiler's message about a closure whose
+/// parameters don't fit.
+@_documentation(visibility: internal)
+public protocol AParameterForEachValue {}
 
 @available(
   *, unavailable,
   message: """
-    a closure after a selection takes one parameter for each of its values: { _, count, _ in count.desc }
+    a closure after a selection takes one parameter for each of its values, { _, count, _ in count.desc }, \
+    and they have the properties of expressions
     """
 )
 extension Selection: AParameterForEachValue {}
 
 extension AParameterForEachValue {
-  /// Not available: the selection has more values.
+  /// Not available: the closure's parameters don't fit the selection's values.
   @_disfavoredOverload
-  public func order<A, B, each V, Result>(_ closure: (SQLExpression<NoSuchValue>) -> Result) -> Self
-  where Row == (A, B, repeat each V) { self }
-  /// Not available: the selection has more values.
+  public func order<Result>(_ closure: (NoSuchParameter) -> Result) -> Self { self }
+  /// Not available: the closure's parameters don't fit the selection's values.
   @_disfavoredOverload
-  public func order<A, B, C, each V, Result>(
-    _ closure: (SQLExpression<NoSuchValue>, SQLExpression<NoSuchValue>) -> Result
-  ) -> Self where Row == (A, B, C, repeat each V) { self }
-  /// Not available: the selection has more values.
+  public func order<Result>(
+    _ closure: (NoSuchParameter, NoSuchParameter) -> Result
+  ) -> Self { self }
+  /// Not available: the closure's parameters don't fit the selection's values.
   @_disfavoredOverload
-  public func order<A, B, C, D, each V, Result>(
-    _ closure: (SQLExpression<NoSuchValue>, SQLExpression<NoSuchValue>, SQLExpression<NoSuchValue>)
+  public func order<Result>(
+    _ closure: (
+      NoSuchParameter, NoSuchParameter, NoSuchParameter
+    )
       -> Result
-  ) -> Self where Row == (A, B, C, D, repeat each V) { self }
-  /// Not available: the selection has more values.
+  ) -> Self { self }
+  /// Not available: the closure's parameters don't fit the selection's values.
   @_disfavoredOverload
-  public func order<A, B, C, D, E, each V, Result>(
+  public func order<Result>(
     _ closure: (
-      SQLExpression<NoSuchValue>, SQLExpression<NoSuchValue>, SQLExpression<NoSuchValue>,
-      SQLExpression<NoSuchValue>
+      NoSuchParameter, NoSuchParameter,
+      NoSuchParameter,
+      NoSuchParameter
     ) -> Result
-  ) -> Self where Row == (A, B, C, D, E, repeat each V) { self }
-  /// Not available: the selection has more values.
+  ) -> Self { self }
+  /// Not available: the closure's parameters don't fit the selection's values.
   @_disfavoredOverload
-  public func order<A, B, C, D, E, F, each V, Result>(
+  public func order<Result>(
     _ closure: (
-      SQLExpression<NoSuchValue>, SQLExpression<NoSuchValue>, SQLExpression<NoSuchValue>,
-      SQLExpression<NoSuchValue>, SQLExpression<NoSuchValue>
+      NoSuchParameter, NoSuchParameter,
+      NoSuchParameter,
+      NoSuchParameter, NoSuchParameter
     ) -> Result
-  ) -> Self where Row == (A, B, C, D, E, F, repeat each V) { self }
-  /// Not available: the selection has more values.
+  ) -> Self { self }
+  /// Not available: the closure's parameters don't fit the selection's values.
   @_disfavoredOverload
-  public func filter<A, B, each V>(_ closure: (SQLExpression<NoSuchValue>) -> SQLExpression<Bool>)
-    -> Self where Row == (A, B, repeat each V)
-  { self }
-  /// Not available: the selection has more values.
+  public func order<Result>(
+    _ closure: (
+      NoSuchParameter, NoSuchParameter,
+      NoSuchParameter,
+      NoSuchParameter, NoSuchParameter, NoSuchParameter
+    ) -> Result
+  ) -> Self { self }
+  /// Not available: the closure's parameters don't fit the selection's values.
   @_disfavoredOverload
-  public func filter<A, B, C, each V>(
-    _ closure: (SQLExpression<NoSuchValue>, SQLExpression<NoSuchValue>) -> SQLExpression<Bool>
-  ) -> Self where Row == (A, B, C, repeat each V) { self }
-  /// Not available: the selection has more values.
+  public func order<Result>(
+    _ closure: (
+      NoSuchParameter, NoSuchParameter,
+      NoSuchParameter,
+      NoSuchParameter, NoSuchParameter,
+      NoSuchParameter,
+      NoSuchParameter
+    ) -> Result
+  ) -> Self { self }
+  /// Not available: the closure's parameters don't fit the selection's values.
   @_disfavoredOverload
-  public func filter<A, B, C, D, each V>(
-    _ closure: (SQLExpression<NoSuchValue>, SQLExpression<NoSuchValue>, SQLExpression<NoSuchValue>)
+  public func order<Result>(
+    _ closure: (
+      NoSuchParameter, NoSuchParameter,
+      NoSuchParameter,
+      NoSuchParameter, NoSuchParameter,
+      NoSuchParameter,
+      NoSuchParameter, NoSuchParameter
+    ) -> Result
+  ) -> Self { self }
+  /// Not available: the closure's parameters don't fit the selection's values.
+  @_disfavoredOverload
+  public func group<Result>(_ closure: (NoSuchParameter) -> Result) -> Self { self }
+  /// Not available: the closure's parameters don't fit the selection's values.
+  @_disfavoredOverload
+  public func group<Result>(
+    _ closure: (NoSuchParameter, NoSuchParameter) -> Result
+  ) -> Self { self }
+  /// Not available: the closure's parameters don't fit the selection's values.
+  @_disfavoredOverload
+  public func group<Result>(
+    _ closure: (
+      NoSuchParameter, NoSuchParameter, NoSuchParameter
+    )
+      -> Result
+  ) -> Self { self }
+  /// Not available: the closure's parameters don't fit the selection's values.
+  @_disfavoredOverload
+  public func group<Result>(
+    _ closure: (
+      NoSuchParameter, NoSuchParameter,
+      NoSuchParameter,
+      NoSuchParameter
+    ) -> Result
+  ) -> Self { self }
+  /// Not available: the closure's parameters don't fit the selection's values.
+  @_disfavoredOverload
+  public func group<Result>(
+    _ closure: (
+      NoSuchParameter, NoSuchParameter,
+      NoSuchParameter,
+      NoSuchParameter, NoSuchParameter
+    ) -> Result
+  ) -> Self { self }
+  /// Not available: the closure's parameters don't fit the selection's values.
+  @_disfavoredOverload
+  public func group<Result>(
+    _ closure: (
+      NoSuchParameter, NoSuchParameter,
+      NoSuchParameter,
+      NoSuchParameter, NoSuchParameter, NoSuchParameter
+    ) -> Result
+  ) -> Self { self }
+  /// Not available: the closure's parameters don't fit the selection's values.
+  @_disfavoredOverload
+  public func group<Result>(
+    _ closure: (
+      NoSuchParameter, NoSuchParameter,
+      NoSuchParameter,
+      NoSuchParameter, NoSuchParameter,
+      NoSuchParameter,
+      NoSuchParameter
+    ) -> Result
+  ) -> Self { self }
+  /// Not available: the closure's parameters don't fit the selection's values.
+  @_disfavoredOverload
+  public func group<Result>(
+    _ closure: (
+      NoSuchParameter, NoSuchParameter,
+      NoSuchParameter,
+      NoSuchParameter, NoSuchParameter,
+      NoSuchParameter,
+      NoSuchParameter, NoSuchParameter
+    ) -> Result
+  ) -> Self { self }
+  /// Not available: the closure's parameters don't fit the selection's values.
+  @_disfavoredOverload
+  public func filter(_ closure: (NoSuchParameter) -> SQLExpression<Bool>) -> Self {
+    self
+  }
+  /// Not available: the closure's parameters don't fit the selection's values.
+  @_disfavoredOverload
+  public func filter(
+    _ closure: (NoSuchParameter, NoSuchParameter) -> SQLExpression<
+      Bool
+    >
+  ) -> Self { self }
+  /// Not available: the closure's parameters don't fit the selection's values.
+  @_disfavoredOverload
+  public func filter(
+    _ closure: (
+      NoSuchParameter, NoSuchParameter, NoSuchParameter
+    )
       -> SQLExpression<Bool>
-  ) -> Self where Row == (A, B, C, D, repeat each V) { self }
-  /// Not available: the selection has more values.
+  ) -> Self { self }
+  /// Not available: the closure's parameters don't fit the selection's values.
   @_disfavoredOverload
-  public func filter<A, B, C, D, E, each V>(
+  public func filter(
     _ closure: (
-      SQLExpression<NoSuchValue>, SQLExpression<NoSuchValue>, SQLExpression<NoSuchValue>,
-      SQLExpression<NoSuchValue>
+      NoSuchParameter, NoSuchParameter,
+      NoSuchParameter,
+      NoSuchParameter
     ) -> SQLExpression<Bool>
-  ) -> Self where Row == (A, B, C, D, E, repeat each V) { self }
-  /// Not available: the selection has more values.
+  ) -> Self { self }
+  /// Not available: the closure's parameters don't fit the selection's values.
   @_disfavoredOverload
-  public func filter<A, B, C, D, E, F, each V>(
+  public func filter(
     _ closure: (
-      SQLExpression<NoSuchValue>, SQLExpression<NoSuchValue>, SQLExpression<NoSuchValue>,
-      SQLExpression<NoSuchValue>, SQLExpression<NoSuchValue>
+      NoSuchParameter, NoSuchParameter,
+      NoSuchParameter,
+      NoSuchParameter, NoSuchParameter
     ) -> SQLExpression<Bool>
-  ) -> Self where Row == (A, B, C, D, E, F, repeat each V) { self }
-  /// Not available: the selection has more values.
+  ) -> Self { self }
+  /// Not available: the closure's parameters don't fit the selection's values.
   @_disfavoredOverload
-  public func having<A, B, each V>(_ closure: (SQLExpression<NoSuchValue>) -> SQLExpression<Bool>)
-    -> Self where Row == (A, B, repeat each V)
-  { self }
-  /// Not available: the selection has more values.
+  public func filter(
+    _ closure: (
+      NoSuchParameter, NoSuchParameter,
+      NoSuchParameter,
+      NoSuchParameter, NoSuchParameter, NoSuchParameter
+    ) -> SQLExpression<Bool>
+  ) -> Self { self }
+  /// Not available: the closure's parameters don't fit the selection's values.
   @_disfavoredOverload
-  public func having<A, B, C, each V>(
-    _ closure: (SQLExpression<NoSuchValue>, SQLExpression<NoSuchValue>) -> SQLExpression<Bool>
-  ) -> Self where Row == (A, B, C, repeat each V) { self }
-  /// Not available: the selection has more values.
+  public func filter(
+    _ closure: (
+      NoSuchParameter, NoSuchParameter,
+      NoSuchParameter,
+      NoSuchParameter, NoSuchParameter,
+      NoSuchParameter,
+      NoSuchParameter
+    ) -> SQLExpression<Bool>
+  ) -> Self { self }
+  /// Not available: the closure's parameters don't fit the selection's values.
   @_disfavoredOverload
-  public func having<A, B, C, D, each V>(
-    _ closure: (SQLExpression<NoSuchValue>, SQLExpression<NoSuchValue>, SQLExpression<NoSuchValue>)
+  public func filter(
+    _ closure: (
+      NoSuchParameter, NoSuchParameter,
+      NoSuchParameter,
+      NoSuchParameter, NoSuchParameter,
+      NoSuchParameter,
+      NoSuchParameter, NoSuchParameter
+    ) -> SQLExpression<Bool>
+  ) -> Self { self }
+  /// Not available: the closure's parameters don't fit the selection's values.
+  @_disfavoredOverload
+  public func having(_ closure: (NoSuchParameter) -> SQLExpression<Bool>) -> Self {
+    self
+  }
+  /// Not available: the closure's parameters don't fit the selection's values.
+  @_disfavoredOverload
+  public func having(
+    _ closure: (NoSuchParameter, NoSuchParameter) -> SQLExpression<
+      Bool
+    >
+  ) -> Self { self }
+  /// Not available: the closure's parameters don't fit the selection's values.
+  @_disfavoredOverload
+  public func having(
+    _ closure: (
+      NoSuchParameter, NoSuchParameter, NoSuchParameter
+    )
       -> SQLExpression<Bool>
-  ) -> Self where Row == (A, B, C, D, repeat each V) { self }
-  /// Not available: the selection has more values.
+  ) -> Self { self }
+  /// Not available: the closure's parameters don't fit the selection's values.
   @_disfavoredOverload
-  public func having<A, B, C, D, E, each V>(
+  public func having(
     _ closure: (
-      SQLExpression<NoSuchValue>, SQLExpression<NoSuchValue>, SQLExpression<NoSuchValue>,
-      SQLExpression<NoSuchValue>
+      NoSuchParameter, NoSuchParameter,
+      NoSuchParameter,
+      NoSuchParameter
     ) -> SQLExpression<Bool>
-  ) -> Self where Row == (A, B, C, D, E, repeat each V) { self }
-  /// Not available: the selection has more values.
+  ) -> Self { self }
+  /// Not available: the closure's parameters don't fit the selection's values.
   @_disfavoredOverload
-  public func having<A, B, C, D, E, F, each V>(
+  public func having(
     _ closure: (
-      SQLExpression<NoSuchValue>, SQLExpression<NoSuchValue>, SQLExpression<NoSuchValue>,
-      SQLExpression<NoSuchValue>, SQLExpression<NoSuchValue>
+      NoSuchParameter, NoSuchParameter,
+      NoSuchParameter,
+      NoSuchParameter, NoSuchParameter
     ) -> SQLExpression<Bool>
-  ) -> Self where Row == (A, B, C, D, E, F, repeat each V) { self }
+  ) -> Self { self }
+  /// Not available: the closure's parameters don't fit the selection's values.
+  @_disfavoredOverload
+  public func having(
+    _ closure: (
+      NoSuchParameter, NoSuchParameter,
+      NoSuchParameter,
+      NoSuchParameter, NoSuchParameter, NoSuchParameter
+    ) -> SQLExpression<Bool>
+  ) -> Self { self }
+  /// Not available: the closure's parameters don't fit the selection's values.
+  @_disfavoredOverload
+  public func having(
+    _ closure: (
+      NoSuchParameter, NoSuchParameter,
+      NoSuchParameter,
+      NoSuchParameter, NoSuchParameter,
+      NoSuchParameter,
+      NoSuchParameter
+    ) -> SQLExpression<Bool>
+  ) -> Self { self }
+  /// Not available: the closure's parameters don't fit the selection's values.
+  @_disfavoredOverload
+  public func having(
+    _ closure: (
+      NoSuchParameter, NoSuchParameter,
+      NoSuchParameter,
+      NoSuchParameter, NoSuchParameter,
+      NoSuchParameter,
+      NoSuchParameter, NoSuchParameter
+    ) -> SQLExpression<Bool>
+  ) -> Self { self }
+}
+
+/// A protocol that no query can use. Its name appears in the compiler's message about another number of rows
+/// than an Int.
+@_documentation(visibility: internal)
+public protocol LimitTakesAnInt {}
+
+@available(*, unavailable, message: "limit takes the number of rows, an Int")
+extension Query: LimitTakesAnInt {}
+
+@available(*, unavailable, message: "limit takes the number of rows, an Int")
+extension Selection: LimitTakesAnInt {}
+
+extension LimitTakesAnInt {
+  /// Not available: the number of rows is an Int.
+  @_disfavoredOverload
+  public func limit<Other>(_ count: Other) -> Self { self }
 }

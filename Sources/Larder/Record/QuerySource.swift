@@ -48,6 +48,8 @@ public struct QueryColumns {
   @usableFromInline var count = 0
   /// Whether each column holds Decimals; nil unless it is asked for.
   @usableFromInline var areDecimal: [Bool]?
+  /// The tables with their keys; nil unless they are asked for.
+  var keys: QueryKeys?
   /// Whether whole rows are compared, as by DISTINCT. Equal Decimals are then selected as the same text.
   @usableFromInline let areCompared: Bool
 
@@ -71,7 +73,8 @@ public struct QueryColumns {
 
   @usableFromInline
   mutating func add(columnsOf core: TableCore) -> Positions {
-    add(core.columns.map(\.name), core.columns.map { $0.type.kind == .decimal })
+    keys?.add(core, tables.alias(at: tableIndex))
+    return add(core.columns.map(\.name), core.columns.map { $0.type.kind == .decimal })
   }
 
   /// The codings of the next table's columns, if it isn't a record's.
@@ -84,6 +87,7 @@ public struct QueryColumns {
   }
 
   mutating func add(_ columns: [String]) -> Positions {
+    keys?.isIncomplete = true
     let codings = codings
     return add(
       columns,
@@ -123,5 +127,20 @@ public struct QueryCursor {
     self.statement = statement
     handle = statement.arena.statement
     format = statement.arena.format
+  }
+}
+
+/// The records' tables of a query, in order, for the keys by which its rows are told apart.
+struct QueryKeys {
+  /// The tables, their names in the query, and whether a join may have no row of them.
+  private(set) var tables: [(core: TableCore, alias: QueryAlias, isMissing: Bool)] = []
+  /// Whether the query reads from a table that isn't a record's.
+  var isIncomplete = false
+  /// Whether a join may have no row of the next table.
+  var isMissing = false
+
+  mutating func add(_ core: TableCore, _ alias: QueryAlias) {
+    tables.append((core, alias, isMissing))
+    isMissing = false
   }
 }

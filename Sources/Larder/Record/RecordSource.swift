@@ -51,6 +51,7 @@ extension Optional: QuerySource where Wrapped: Record {
     _ columns: inout QueryColumns
   ) -> (QueryCursor) throws -> Wrapped? {
     let table = Wrapped.table
+    columns.keys?.isMissing = true
     let positions = columns.add(table.core)
     let key = table.core.sql.key.isEmpty ? Array(table.core.columns.indices) : table.core.sql.key
     return { cursor in

@@ -8,7 +8,7 @@ struct RandomVirtualTable {
     let name: String
     let type: StorageClass?
     let collation: String?
-    let access: VirtualTable.Column.Access
+    let access: VirtualColumn.Access
   }
 
   /// How the virtual table answers a request.
@@ -33,7 +33,7 @@ struct RandomVirtualTable {
     for name in ["a", "b", "c"] {
       let types: [StorageClass?] = [nil, nil, .integer, .real, .text, .text, .blob]
       let type = types.randomElement(using: &random) ?? nil
-      var access = VirtualTable.Column.Access(rawValue: .random(in: 0...7, using: &random))
+      var access = VirtualColumn.Access(rawValue: .random(in: 0...7, using: &random))
       if type == nil { access.remove(.range) }
       let collation =
         type == nil || type == .text
@@ -89,7 +89,7 @@ struct RandomVirtualTable {
     let (columns, rows, hasKey, manner) = (columns, rows, hasKey, manner)
     try db.createModule("random") { _ in
       let declared = columns.map {
-        VirtualTable.Column($0.name, $0.type, collation: $0.collation, by: $0.access)
+        VirtualColumn($0.name, $0.type, collation: $0.collation, by: $0.access)
       }
       return VirtualTable(
         declared[0], declared[1], declared[2], primaryKey: hasKey ? columns[0].name : nil

@@ -133,8 +133,8 @@ struct VirtualTableRowTests {
     let asked = Asked()
     try db.createModule("cities") { _ in
       VirtualTable(
-        VirtualTable.Column("id", .integer, by: .value),
-        VirtualTable.Column("zip", .text, by: .value)
+        VirtualColumn("id", .integer, by: .value),
+        VirtualColumn("zip", .text, by: .value)
       ) { request in
         asked.requests.withLock { $0.append(request) }
         let rows: [[DatabaseValue]] = [[7, "0150"], [nil, "7"], [8, nil]]

@@ -49,7 +49,7 @@ struct WrittenTableTests {
 
     func table(follows: Bool) -> VirtualTable {
       VirtualTable(
-        VirtualTable.Column("name", .text, by: .value), VirtualTable.Column("value", .integer),
+        VirtualColumn("name", .text, by: .value), VirtualColumn("value", .integer),
         primaryKey: "name",
         changes: VirtualTableChanges(
           insert: { try self.put($0, replacing: nil) },

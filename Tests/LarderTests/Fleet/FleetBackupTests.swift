@@ -56,7 +56,7 @@ struct FleetBackupTests {
   func all(isOpen: Bool) throws {
     if !isOpen { try fleet.close() }
     let fleet = isOpen ? fleet : try Tenants.fleet(in: folder)
-    let progress = Recorder<DatabaseFleet.Report>()
+    let progress = Recorder<FleetReport>()
     let report = try fleet.backup(to: copies) { progress.add($0) }
     #expect(report.changed == 3)
     #expect(progress.elements.map(\.count) == [1, 2, 3])

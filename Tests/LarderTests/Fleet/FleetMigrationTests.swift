@@ -42,7 +42,7 @@ struct FleetMigrationTests {
   func all() throws {
     try make()
     let fleet = try fleet(migrations: 3)
-    let progress = Recorder<DatabaseFleet.Report>()
+    let progress = Recorder<FleetReport>()
     let report = try fleet.migrate { progress.add($0) }
     #expect(report.total == 12)
     #expect(report.changed == 12)

@@ -11,7 +11,7 @@ struct FleetPlaceTests {
   init() throws { folder = try ScratchFolder() }
 
   private func fleet(
-    maximumOpen: Int, _ change: (inout DatabaseFleet.Configuration) -> Void = { _ in }
+    maximumOpen: Int, _ change: (inout FleetConfiguration) -> Void = { _ in }
   ) throws -> DatabaseFleet {
     try Tenants.fleet(in: folder) {
       $0.maximumOpen = maximumOpen

@@ -10,9 +10,9 @@ enum Tenants {
 
   /// A fleet whose databases have a table of cities.
   static func fleet(
-    in folder: ScratchFolder, _ change: (inout DatabaseFleet.Configuration) -> Void = { _ in }
+    in folder: ScratchFolder, _ change: (inout FleetConfiguration) -> Void = { _ in }
   ) throws -> DatabaseFleet {
-    var configuration = DatabaseFleet.Configuration(migrator: migrator)
+    var configuration = FleetConfiguration(migrator: migrator)
     configuration.database.scopeTimeout = .seconds(patience)
     change(&configuration)
     return try DatabaseFleet(in: folder.file("tenants"), configuration: configuration)

@@ -199,4 +199,48 @@ struct SelectionStepTests {
     #expect(try Place.filter { $0.id == 4 }.deleted(db, returning: { $0.population }) == [120_001])
     #expect(try Place.all.fetchCount(db) == 2)
   }
+
+  @Test("HAVING takes a condition without columns, and windows are ordered by bare expressions")
+  func withoutColumns() throws {
+    let counts = Place.all.group { $0.country }.having { count() > 1 }.select {
+      ($0.country, count())
+    }
+    #expect(try run(counts).map { "\($0)\($1)" } == ["CN3"])
+    let numbers = Place.all.select { ($0.name, rowNumber().over(orderBy: $0.level, $0.id.desc)) }
+      .order { $1 }
+    #expect(numbers.snapshot.contains(#"OVER (ORDER BY "place"."level", "place"."id" DESC)"#))
+    #expect(try run(numbers).map(\.1) == [1, 2, 3, 4])
+  }
+
+  @Test("Swift's if and switch choose conditions, orders and groups while the query is made")
+  func choices() throws {
+    func names(_ byName: Bool) throws -> [String] {
+      try Place.filter { if byName { $0.level == .city } else { $0.population > 1_000_000 } }
+        .order { if byName { ($0.country.desc, $0.name) } else { $0.population } }
+        .fetchAll(db).map(\.name)
+    }
+    #expect(try names(true) == ["Oslo", "上海市", "北京市"])
+    #expect(try names(false) == ["北京市", "上海市"])
+    for number in 0..<2 {
+      let groups = Place.all.group {
+        switch number {
+        case 0: $0.country
+        default: ($0.country, $0.level)
+        }
+      }
+      #expect(try groups.select { _ in count() }.fetchAll(db).count == number + 2)
+    }
+  }
+
+  @Test("An array of terms orders rows, and an empty one doesn't")
+  func arrays() throws {
+    #expect(try Place.order { _ in [] }.fetchAll(db).count == 4)
+    #expect(!Place.order { _ in [OrderingTerm]() }.sql.text.contains("ORDER BY"))
+    let terms = Place.order { place in
+      var terms = [place.country.desc]
+      terms.append(place.id.desc)
+      return terms
+    }
+    #expect(try terms.fetchAll(db).map(\.id) == [3, 4, 2, 1])
+  }
 }

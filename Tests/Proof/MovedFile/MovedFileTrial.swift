@@ -78,7 +78,7 @@ struct MovedFileTrial: CustomStringConvertible {
     case .queue: return .access(try DatabaseQueue(path: path, configuration: configuration))
     case .pool: return .access(try DatabasePool(path: path, configuration: configuration))
     case .fleet:
-      var fleet = DatabaseFleet.Configuration()
+      var fleet = FleetConfiguration()
       fleet.database = configuration
       fleet.database.flags.insert(.create)
       return .fleet(try DatabaseFleet(in: files.home, configuration: fleet))
