@@ -97,6 +97,12 @@ extension MisuseCall {
     MisuseCall("Query.exists(_:)") { _ = try some.exists($0.db) },
     MisuseCall("Query.forEach(_:_:)") { try some.forEach($0.db) { _ in } },
     MisuseCall("Query.page(_:after:limit:)") { _ = try some.page($0.db, limit: 2) },
+    MisuseCall("Selection.page(_:after:limit:)") {
+      _ = try some.select { ($0.id, $0.name) }.page($0.db, limit: 2)
+    },
+    MisuseCall("Mapped.page(_:after:limit:)") {
+      _ = try some.select({ $0.count }) { $0.name }.page($0.db, limit: 2)
+    },
     MisuseCall("QueryStatement.explain(_:)") { _ = try some.explain($0.db) },
     MisuseCall("QueryStatement.suggestedIndexes(_:)") { _ = try some.suggestedIndexes($0.db) },
     MisuseCall("Query.update(_:_:)") { try Town.all.update($0.db) { $0.population += 1 } },
