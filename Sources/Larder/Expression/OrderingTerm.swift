@@ -93,6 +93,16 @@ public enum SQLOrder {
     OrderingTerm(node: .list([]))
   }
 
+  // A statement without a value would fit the empty pack, and order nothing.
+  /// Not available: only terms can be ordered by.
+  @_documentation(visibility: internal)
+  @available(*, unavailable, message: "order takes an expression or a term: { $0.age.desc }")
+  public static func buildBlock(_ nothing: Void) -> OrderingTerm { OrderingTerm(node: .list([])) }
+
+  /// A statement without a value.
+  @_documentation(visibility: internal)
+  public static func buildExpression(_ nothing: Void) {}
+
   /// The order.
   @_documentation(visibility: internal)
   @inlinable

@@ -29,13 +29,10 @@ extension Query {
     _ db: Database, after cursor: String? = nil, limit: Int
   ) throws -> Page<From.QueryRow> {
     let (read, columns) = reader
-    return try paged().page(db, of: columns, after: cursor, limit: limit) {
+    return try PagedSelect(select, From.self).page(db, of: columns, after: cursor, limit: limit) {
       try read(QueryCursor($0))
     }
   }
-
-  /// The query with the primary keys of its tables appended to the order, and all ordering terms.
-  func paged() throws -> PagedSelect { try PagedSelect(select, From.self) }
 }
 
 extension Selection {

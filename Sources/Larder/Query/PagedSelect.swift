@@ -26,9 +26,6 @@ struct PagedSelect {
   /// The number of columns of all tables.
   private let count: Int
 
-  /// The query's statement, for tests.
-  var order: SQLFragment? { select.order }
-
   @usableFromInline
   init<From: QuerySource>(_ select: Select, _ source: From.Type) throws {
     guard select.isPlain else {

@@ -53,6 +53,16 @@ public enum SQLGroup {
   )
   public static func buildExpression<Other>(_ other: Other) -> GroupTerm { GroupTerm(terms: []) }
 
+  // A statement without a value would fit the empty pack, and group nothing.
+  /// Not available: rows are grouped by expressions.
+  @_documentation(visibility: internal)
+  @available(*, unavailable, message: "group takes an expression: { $0.country }")
+  public static func buildBlock(_ nothing: Void) -> GroupTerm { GroupTerm(terms: []) }
+
+  /// A statement without a value.
+  @_documentation(visibility: internal)
+  public static func buildExpression(_ nothing: Void) {}
+
   /// The terms.
   @_documentation(visibility: internal)
   public static func buildBlock(_ terms: GroupTerm) -> GroupTerm { terms }

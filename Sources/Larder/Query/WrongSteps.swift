@@ -37,17 +37,24 @@ extension AParameterForEachValue {
   /// Not available: the closure's parameters don't fit the selection's values.
   @_disfavoredOverload
   public func order<Result>(
-    _ closure: (
-      NoSuchParameter, NoSuchParameter, NoSuchParameter
-    )
+    _ closure: (NoSuchParameter, NoSuchParameter, NoSuchParameter) -> Result
+  ) -> Self { self }
+  /// Not available: the closure's parameters don't fit the selection's values.
+  @_disfavoredOverload
+  public func order<Result>(
+    _ closure: (NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter) -> Result
+  ) -> Self { self }
+  /// Not available: the closure's parameters don't fit the selection's values.
+  @_disfavoredOverload
+  public func order<Result>(
+    _ closure: (NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter)
       -> Result
   ) -> Self { self }
   /// Not available: the closure's parameters don't fit the selection's values.
   @_disfavoredOverload
   public func order<Result>(
     _ closure: (
-      NoSuchParameter, NoSuchParameter,
-      NoSuchParameter,
+      NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter,
       NoSuchParameter
     ) -> Result
   ) -> Self { self }
@@ -55,8 +62,7 @@ extension AParameterForEachValue {
   @_disfavoredOverload
   public func order<Result>(
     _ closure: (
-      NoSuchParameter, NoSuchParameter,
-      NoSuchParameter,
+      NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter,
       NoSuchParameter, NoSuchParameter
     ) -> Result
   ) -> Self { self }
@@ -64,31 +70,8 @@ extension AParameterForEachValue {
   @_disfavoredOverload
   public func order<Result>(
     _ closure: (
-      NoSuchParameter, NoSuchParameter,
-      NoSuchParameter,
+      NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter,
       NoSuchParameter, NoSuchParameter, NoSuchParameter
-    ) -> Result
-  ) -> Self { self }
-  /// Not available: the closure's parameters don't fit the selection's values.
-  @_disfavoredOverload
-  public func order<Result>(
-    _ closure: (
-      NoSuchParameter, NoSuchParameter,
-      NoSuchParameter,
-      NoSuchParameter, NoSuchParameter,
-      NoSuchParameter,
-      NoSuchParameter
-    ) -> Result
-  ) -> Self { self }
-  /// Not available: the closure's parameters don't fit the selection's values.
-  @_disfavoredOverload
-  public func order<Result>(
-    _ closure: (
-      NoSuchParameter, NoSuchParameter,
-      NoSuchParameter,
-      NoSuchParameter, NoSuchParameter,
-      NoSuchParameter,
-      NoSuchParameter, NoSuchParameter
     ) -> Result
   ) -> Self { self }
   /// Not available: the closure's parameters don't fit the selection's values.
@@ -102,17 +85,24 @@ extension AParameterForEachValue {
   /// Not available: the closure's parameters don't fit the selection's values.
   @_disfavoredOverload
   public func group<Result>(
-    _ closure: (
-      NoSuchParameter, NoSuchParameter, NoSuchParameter
-    )
+    _ closure: (NoSuchParameter, NoSuchParameter, NoSuchParameter) -> Result
+  ) -> Self { self }
+  /// Not available: the closure's parameters don't fit the selection's values.
+  @_disfavoredOverload
+  public func group<Result>(
+    _ closure: (NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter) -> Result
+  ) -> Self { self }
+  /// Not available: the closure's parameters don't fit the selection's values.
+  @_disfavoredOverload
+  public func group<Result>(
+    _ closure: (NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter)
       -> Result
   ) -> Self { self }
   /// Not available: the closure's parameters don't fit the selection's values.
   @_disfavoredOverload
   public func group<Result>(
     _ closure: (
-      NoSuchParameter, NoSuchParameter,
-      NoSuchParameter,
+      NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter,
       NoSuchParameter
     ) -> Result
   ) -> Self { self }
@@ -120,8 +110,7 @@ extension AParameterForEachValue {
   @_disfavoredOverload
   public func group<Result>(
     _ closure: (
-      NoSuchParameter, NoSuchParameter,
-      NoSuchParameter,
+      NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter,
       NoSuchParameter, NoSuchParameter
     ) -> Result
   ) -> Self { self }
@@ -129,31 +118,8 @@ extension AParameterForEachValue {
   @_disfavoredOverload
   public func group<Result>(
     _ closure: (
-      NoSuchParameter, NoSuchParameter,
-      NoSuchParameter,
+      NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter,
       NoSuchParameter, NoSuchParameter, NoSuchParameter
-    ) -> Result
-  ) -> Self { self }
-  /// Not available: the closure's parameters don't fit the selection's values.
-  @_disfavoredOverload
-  public func group<Result>(
-    _ closure: (
-      NoSuchParameter, NoSuchParameter,
-      NoSuchParameter,
-      NoSuchParameter, NoSuchParameter,
-      NoSuchParameter,
-      NoSuchParameter
-    ) -> Result
-  ) -> Self { self }
-  /// Not available: the closure's parameters don't fit the selection's values.
-  @_disfavoredOverload
-  public func group<Result>(
-    _ closure: (
-      NoSuchParameter, NoSuchParameter,
-      NoSuchParameter,
-      NoSuchParameter, NoSuchParameter,
-      NoSuchParameter,
-      NoSuchParameter, NoSuchParameter
     ) -> Result
   ) -> Self { self }
   /// Not available: the closure's parameters don't fit the selection's values.
@@ -171,17 +137,25 @@ extension AParameterForEachValue {
   /// Not available: the closure's parameters don't fit the selection's values.
   @_disfavoredOverload
   public func filter(
-    _ closure: (
-      NoSuchParameter, NoSuchParameter, NoSuchParameter
-    )
+    _ closure: (NoSuchParameter, NoSuchParameter, NoSuchParameter) -> SQLExpression<Bool>
+  ) -> Self { self }
+  /// Not available: the closure's parameters don't fit the selection's values.
+  @_disfavoredOverload
+  public func filter(
+    _ closure: (NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter) ->
+      SQLExpression<Bool>
+  ) -> Self { self }
+  /// Not available: the closure's parameters don't fit the selection's values.
+  @_disfavoredOverload
+  public func filter(
+    _ closure: (NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter)
       -> SQLExpression<Bool>
   ) -> Self { self }
   /// Not available: the closure's parameters don't fit the selection's values.
   @_disfavoredOverload
   public func filter(
     _ closure: (
-      NoSuchParameter, NoSuchParameter,
-      NoSuchParameter,
+      NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter,
       NoSuchParameter
     ) -> SQLExpression<Bool>
   ) -> Self { self }
@@ -189,8 +163,7 @@ extension AParameterForEachValue {
   @_disfavoredOverload
   public func filter(
     _ closure: (
-      NoSuchParameter, NoSuchParameter,
-      NoSuchParameter,
+      NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter,
       NoSuchParameter, NoSuchParameter
     ) -> SQLExpression<Bool>
   ) -> Self { self }
@@ -198,31 +171,8 @@ extension AParameterForEachValue {
   @_disfavoredOverload
   public func filter(
     _ closure: (
-      NoSuchParameter, NoSuchParameter,
-      NoSuchParameter,
+      NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter,
       NoSuchParameter, NoSuchParameter, NoSuchParameter
-    ) -> SQLExpression<Bool>
-  ) -> Self { self }
-  /// Not available: the closure's parameters don't fit the selection's values.
-  @_disfavoredOverload
-  public func filter(
-    _ closure: (
-      NoSuchParameter, NoSuchParameter,
-      NoSuchParameter,
-      NoSuchParameter, NoSuchParameter,
-      NoSuchParameter,
-      NoSuchParameter
-    ) -> SQLExpression<Bool>
-  ) -> Self { self }
-  /// Not available: the closure's parameters don't fit the selection's values.
-  @_disfavoredOverload
-  public func filter(
-    _ closure: (
-      NoSuchParameter, NoSuchParameter,
-      NoSuchParameter,
-      NoSuchParameter, NoSuchParameter,
-      NoSuchParameter,
-      NoSuchParameter, NoSuchParameter
     ) -> SQLExpression<Bool>
   ) -> Self { self }
   /// Not available: the closure's parameters don't fit the selection's values.
@@ -240,17 +190,25 @@ extension AParameterForEachValue {
   /// Not available: the closure's parameters don't fit the selection's values.
   @_disfavoredOverload
   public func having(
-    _ closure: (
-      NoSuchParameter, NoSuchParameter, NoSuchParameter
-    )
+    _ closure: (NoSuchParameter, NoSuchParameter, NoSuchParameter) -> SQLExpression<Bool>
+  ) -> Self { self }
+  /// Not available: the closure's parameters don't fit the selection's values.
+  @_disfavoredOverload
+  public func having(
+    _ closure: (NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter) ->
+      SQLExpression<Bool>
+  ) -> Self { self }
+  /// Not available: the closure's parameters don't fit the selection's values.
+  @_disfavoredOverload
+  public func having(
+    _ closure: (NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter)
       -> SQLExpression<Bool>
   ) -> Self { self }
   /// Not available: the closure's parameters don't fit the selection's values.
   @_disfavoredOverload
   public func having(
     _ closure: (
-      NoSuchParameter, NoSuchParameter,
-      NoSuchParameter,
+      NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter,
       NoSuchParameter
     ) -> SQLExpression<Bool>
   ) -> Self { self }
@@ -258,8 +216,7 @@ extension AParameterForEachValue {
   @_disfavoredOverload
   public func having(
     _ closure: (
-      NoSuchParameter, NoSuchParameter,
-      NoSuchParameter,
+      NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter,
       NoSuchParameter, NoSuchParameter
     ) -> SQLExpression<Bool>
   ) -> Self { self }
@@ -267,31 +224,8 @@ extension AParameterForEachValue {
   @_disfavoredOverload
   public func having(
     _ closure: (
-      NoSuchParameter, NoSuchParameter,
-      NoSuchParameter,
+      NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter,
       NoSuchParameter, NoSuchParameter, NoSuchParameter
-    ) -> SQLExpression<Bool>
-  ) -> Self { self }
-  /// Not available: the closure's parameters don't fit the selection's values.
-  @_disfavoredOverload
-  public func having(
-    _ closure: (
-      NoSuchParameter, NoSuchParameter,
-      NoSuchParameter,
-      NoSuchParameter, NoSuchParameter,
-      NoSuchParameter,
-      NoSuchParameter
-    ) -> SQLExpression<Bool>
-  ) -> Self { self }
-  /// Not available: the closure's parameters don't fit the selection's values.
-  @_disfavoredOverload
-  public func having(
-    _ closure: (
-      NoSuchParameter, NoSuchParameter,
-      NoSuchParameter,
-      NoSuchParameter, NoSuchParameter,
-      NoSuchParameter,
-      NoSuchParameter, NoSuchParameter
     ) -> SQLExpression<Bool>
   ) -> Self { self }
 }
