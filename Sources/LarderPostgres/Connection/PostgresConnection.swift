@@ -60,6 +60,8 @@ final class PostgresConnection {
   @exclusivity(unchecked) var deferred: [String] = []
   /// The names of the prepared statements on the server.
   @exclusivity(unchecked) var names = StatementNames()
+  /// The types that aren't the server's own, as far as the connection has met them.
+  @exclusivity(unchecked) var types = ServerTypes()
   /// Whether prepared statements stay with the connections of this address.
   let keeping: StatementKeeping
   /// Whether a statement has run that may have left something with the session.

@@ -6,6 +6,9 @@ import LarderSQLite
 /// Unbound parameters are NULL. Values stay bound until ``removeAll()``.
 final class PostgresParameters {
   let types: [Oid]
+  /// The parameters' types as values are written to them, by position, where they aren't the server's own
+  /// plain types; empty if all are.
+  private var specialTypes: [ServerType?] = []
   @exclusivity(unchecked) private var buffer = WireBuffer()
   /// The offsets at which values begin; negative for NULL.
   @exclusivity(unchecked) private var offsets: [Int]
@@ -19,6 +22,12 @@ final class PostgresParameters {
     offsets = Array(repeating: -1, count: types.count)
     lengths = Array(repeating: 0, count: types.count)
     formats = Array(repeating: 0, count: types.count)
+  }
+
+  /// Finds out how values are written to the parameters whose types aren't plain.
+  func lookUp(on connection: PostgresConnection) throws {
+    if types.allSatisfy(TypeOID.canBeRead) { return }
+    specialTypes = try connection.types.types(types, on: connection)
   }
 
   /// Sets all parameters to NULL, before new values are bound.
@@ -39,9 +48,24 @@ final class PostgresParameters {
     offsets[index] = -1
     if value.storageClass == .null { return }
     let start = buffer.count
-    formats[index] = try buffer.write(value, as: types[index]).rawValue
+    formats[index] = try write(value, at: index).rawValue
     offsets[index] = start
     lengths[index] = Int32(buffer.count - start)
+  }
+
+  private func write(_ value: EngineValue, at index: Int) throws -> ValueFormat {
+    guard !specialTypes.isEmpty, let special = specialTypes[index] else {
+      return try buffer.write(value, as: types[index])
+    }
+    if value.storageClass == .text, special.isWrittenFromJSON,
+      let literal = try ServerLiteral.literal(of: value.bytes, special)
+    {
+      return try literal.withUnsafeBytes {
+        try buffer.write(EngineValue(.text, $0), as: types[index])
+      }
+    }
+    // A domain takes the binary form of the type that it is based on.
+    return try buffer.write(value, as: special.plainType ?? types[index])
   }
 
   /// The addresses of the values, as libpq takes them; valid until the next value is bound.

@@ -38,6 +38,8 @@ final class PostgresStatement {
   @exclusivity(unchecked) private(set) var parameters = PostgresParameters(types: [])
   private(set) var columnNames: [String] = []
   @exclusivity(unchecked) private(set) var columnTypes: [Oid] = []
+  /// The columns' types that aren't plain, by their positions; empty if all are. Nil until they are known.
+  @exclusivity(unchecked) private var specialTypes: [ServerType?]?
   /// How many rows were inserted, changed or deleted; known once the last row was read.
   private(set) var changes = 0
 
@@ -87,6 +89,7 @@ final class PostgresStatement {
     try connection.finish()
     isDescribed = true
     hash = ""
+    try parameters.lookUp(on: connection)
     try checkColumns()
   }
 
@@ -116,15 +119,27 @@ final class PostgresStatement {
       && (0..<count).allSatisfy { PQftype(result, $0) == columnTypes[Int($0)] }
     if isKnown { return }
     columnTypes = (0..<count).map { PQftype(result, $0) }
+    specialTypes = nil
     columnNames = (0..<count).map { PQfname(result, $0).map { String(cString: $0) } ?? "" }
   }
 
+  /// Finds out how the columns that aren't plain are read. Throws if one of them can't be.
   private func checkColumns() throws {
-    if connection.configuration.readsText { return }
-    for (index, type) in columnTypes.enumerated() where !TypeOID.canBeRead(type) {
+    guard specialTypes == nil else { return }
+    if columnTypes.allSatisfy(TypeOID.canBeRead) || connection.configuration.readsText {
+      specialTypes = []
+      return
+    }
+    let types = try connection.types.types(columnTypes, on: connection)
+    for (index, type) in types.enumerated() where type == nil {
       throw PostgresFailure(
         SQLState.notSupported,
-        "the type of column “\(columnNames[index])” (OID \(type)) can't be read: cast it to text")
+        "the type of column “\(columnNames[index])” (OID \(columnTypes[index])) can't be read: cast it to text"
+      )
+    }
+    specialTypes = types.map { type in
+      // A domain is sent as the type that it is based on.
+      if case .plain? = type { nil } else { type }
     }
   }
 
@@ -301,6 +316,11 @@ final class PostgresStatement {
     if length == 0, PQgetisnull(current, row, column) == 1 { return EngineValue(.null) }
     let bytes = UnsafeRawBufferPointer(start: PQgetvalue(current, row, column), count: Int(length))
     let type = columnTypes[index]
+    if let specialTypes, !specialTypes.isEmpty, let special = specialTypes[index] {
+      // Bytes that are no such value become a blob, which no reader of text takes.
+      return ServerValueText.text(of: bytes, special)
+        .map { EngineValue(.text, $0.withUnsafeBytes { kept($0) }) } ?? EngineValue(.blob, bytes)
+    }
     if connection.configuration.readsText { return value(ofText: bytes, type) }
     if type == TypeOID.numeric, var text = NumericFormat.text(of: bytes) {
       return EngineValue(.text, text.withUTF8 { kept(UnsafeRawBufferPointer($0)) })
