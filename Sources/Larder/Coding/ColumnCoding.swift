@@ -81,15 +81,25 @@ extension ColumnCoding {
 }
 
 /// The form in which values are stored, as far as known. Only columns of one form are compared or assigned.
-enum StoredForm: Hashable, Sendable {
+package enum StoredForm: Hashable, Sendable {
   /// The form that the type itself says.
   case own
   case date(DateFormat)
   case json
+  /// An array of values of a kind: in JSON, or as an array of an engine that has them.
+  case array(ColumnType.Kind)
   /// UUIDs as text in small letters.
   case lowercase
   /// Stored by two closures, as values of this type.
   case through(ObjectIdentifier)
+
+  /// Whether SQLite's text is JSON.
+  var isJSON: Bool {
+    switch self {
+    case .json, .array: true
+    default: false
+    }
+  }
 }
 
 /// A value with the coding that it is stored by.
@@ -238,6 +248,49 @@ extension ColumnCoding where Value: Codable {
       // Only its own `encode(to:)` knows whether a value is written as a number.
       coding.numbers = .few
     }
+    return coding
+  }
+}
+
+extension ColumnCoding
+where Value: Codable & RangeReplaceableCollection, Value.Element: DatabaseValueConvertible {
+  /// An array: in SQLite its JSON, as ``json`` writes it, and on PostgreSQL an
+  /// [array](https://www.postgresql.org/docs/current/arrays.html) of the element's type, such as `TEXT[]`.
+  ///
+  /// The column of a server may also be an array of another type whose values the element can be: `citext[]`,
+  /// an enumeration's. Its indexes begin with 1 once it was written. Elements may be Optional.
+  public static var array: ColumnCoding { .array(of: Value.Element.columnType.kind) }
+}
+
+extension ColumnCoding
+where
+  Value: Codable & RangeReplaceableCollection, Value.Element: RangeReplaceableCollection,
+  Value.Element.Element: DatabaseValueConvertible
+{
+  /// An array of arrays, which all have the same length: on PostgreSQL an array of two dimensions.
+  @_disfavoredOverload  // or an array of Data would be one of two dimensions
+  public static var array: ColumnCoding { .array(of: Value.Element.Element.columnType.kind) }
+}
+
+extension ColumnCoding {
+  // The compiler finds this one for all other types. Without it, its message doesn't say what is wrong.
+  /// Not available: only arrays of values are stored as arrays.
+  @_documentation(visibility: internal)
+  @available(
+    *, unavailable,
+    message: "only a property with an array of values that a column can hold is stored as an array"
+  )
+  public static var array: ColumnCoding {
+    ColumnCoding(
+      encode: { _ in "" }, decode: { (_: String) in throw ConversionError(.malformed, Value.self) })
+  }
+}
+
+extension ColumnCoding where Value: Codable {
+  fileprivate static func array(of kind: ColumnType.Kind) -> ColumnCoding {
+    var coding = json
+    coding.form = .array(kind)
+    coding.numbers = .none
     return coding
   }
 }

@@ -9,7 +9,7 @@ package final class ExpressionCoding: Sendable {
   @usableFromInline let isDecimal: Bool
   /// Whether the values are Floats: SQLite computes with Doubles, so that results have to be rounded.
   let isFloat: Bool
-  let form: StoredForm
+  package let form: StoredForm
   private let type: Any.Type
   private let access: PropertyAccess
   private let optionalType: Any.Type

@@ -12,7 +12,14 @@ struct PostgresDialect: Dialect {
   /// The same value in SELECT and in GROUP BY has to be the same parameter.
   var reusesPlaceholders: Bool { true }
 
-  func typeName(of type: ColumnType) -> String {
+  func typeName(of type: ColumnType, storedAs form: StoredForm) -> String {
+    switch form {
+    case .json: return "JSONB"
+    case .array(let kind):
+      let element = "\(kind.cast)".dropFirst(2).uppercased()
+      return kind == .text ? element + "[] COLLATE \"C\"" : element + "[]"
+    default: break
+    }
     let name = "\(type.kind.cast)".dropFirst(2).uppercased()
     return type.kind == .text ? name + " COLLATE \"C\"" : name
   }
@@ -47,6 +54,7 @@ struct PostgresDialect: Dialect {
       return JSONBForms.contains(
         operands[1], of: kind, in: operands[0], at: path, isCondition: true) ?? fragment
     }
+    if let test = ArrayForms.test(fragment, isCondition: true) { return test }
     guard !fragment.isDeep, let left = fragment.left else { return fragment }
     switch fragment.operation {
     case .and, .or:

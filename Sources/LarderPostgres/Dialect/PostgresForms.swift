@@ -195,6 +195,8 @@ enum PostgresForms {
     case .textSearch(let part):
       return (part as? FullTextSearch.Part).map { $0.search.vectors($0.kind, first) }
     case .boundRows(let values): return values() ?? .unsupported("tables of records in memory")
+    case .arrayContains, .arrayOverlaps: return ArrayForms.test(fragment, isCondition: false)
+    case .arrayLength: return ArrayForms.length(first)
     case .tableFunction: return .unsupported("table-valued functions in Swift")
     default: return JSONBForms.form(form, operands)
     }
