@@ -264,12 +264,20 @@ where Value: Codable & RangeReplaceableCollection, Value.Element: DatabaseValueC
 
 extension ColumnCoding
 where
-  Value: Codable & RangeReplaceableCollection, Value.Element: RangeReplaceableCollection,
+  Value: Codable & RangeReplaceableCollection,
+  Value.Element: Codable & RangeReplaceableCollection,
   Value.Element.Element: DatabaseValueConvertible
 {
   /// An array of arrays, which all have the same length: on PostgreSQL an array of two dimensions.
   @_disfavoredOverload  // or an array of Data would be one of two dimensions
   public static var array: ColumnCoding { .array(of: Value.Element.Element.columnType.kind) }
+}
+
+extension ColumnCoding where Value: Codable & RangeReplaceableCollection, Value.Element: Codable {
+  /// An array of values that are JSON: on PostgreSQL `JSONB[]`, or an array of a composite type whose members
+  /// are those of the JSON.
+  @_disfavoredOverload  // or an array of texts would be one of JSON
+  public static var array: ColumnCoding { .array(of: .any) }
 }
 
 extension ColumnCoding {
@@ -278,7 +286,7 @@ extension ColumnCoding {
   @_documentation(visibility: internal)
   @available(
     *, unavailable,
-    message: "only a property with an array of values that a column can hold is stored as an array"
+    message: "only a property with an array of Codable values is stored as an array"
   )
   public static var array: ColumnCoding {
     ColumnCoding(

@@ -94,6 +94,8 @@ package protocol DefinitionDialect: Sendable {
   func alter(
     _ db: Database, to new: TableSchema, copying: [String: SQL], losing: RebuildLosses
   ) throws -> Int
+  /// Creates an enumeration type with these values in their order, or adds those that it lacks.
+  func createEnum(_ name: String, _ values: [String], in db: Database) throws
   /// The table of the migrations' history: its quoted name, the search path, and whether it is there.
   func historyTable(
     in db: Database

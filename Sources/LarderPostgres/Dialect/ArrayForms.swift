@@ -32,20 +32,31 @@ enum ArrayForms {
     "coalesce(array_length(\(array), 1), cardinality(\(array)))"
   }
 
+  /// The type of arrays of values of a kind; those of any kind are JSON.
+  static func typeName(of kind: ColumnType.Kind) -> String {
+    kind == .any ? "JSONB[]" : "\(kind.cast)".dropFirst(2).uppercased() + "[]"
+  }
+
   /// JSON as a value of a column: an array's JSON as an array, any other as it is.
   static func array(_ json: SQLFragment, storedAs form: StoredForm?) -> SQLFragment {
     guard case .array(let kind)? = form else { return json }
-    let type = SQLFragment(text: "\(kind.cast)".dropFirst(2) + "[]")
+    let type = SQLFragment(text: typeName(of: kind))
+    let elements: SQLFragment = kind == .any ? "jsonb_array_elements" : "jsonb_array_elements_text"
     return """
       (SELECT CASE WHEN larder.json IS NOT NULL THEN \
-      CAST(ARRAY(SELECT jsonb_array_elements_text(larder.json)) AS \(type)) END \
+      CAST(ARRAY(SELECT \(elements)(larder.json)) AS \(type)) END \
       FROM (SELECT \(json) OFFSET 0) AS larder (json))
       """
   }
 
   /// The literal of an array's JSON.
   static func literal(of json: String, _ kind: ColumnType.Kind) throws -> String {
-    let element = kind == .blob ? TypeOID.bytea : TypeOID.text
+    let element =
+      switch kind {
+      case .blob: TypeOID.bytea
+      case .any: TypeOID.jsonb
+      default: TypeOID.text
+      }
     var json = json
     return try json.withUTF8 { bytes in
       let text = UnsafeRawBufferPointer(bytes)

@@ -4,6 +4,9 @@ import LarderSQLite
 // The properties of an operand.
 
 extension SQLFragment {
+  /// Whether it is a bound text, which takes the type of a column that it meets.
+  var isText: Bool { kind == .value && Swift.type(of: value).columnType.kind == .text }
+
   /// Whether the fragment is an operator that SQLite has too, between names and values, which need no
   /// parentheses.
   var isPlain: Bool {

@@ -16,8 +16,8 @@ struct PostgresDialect: Dialect {
     switch form {
     case .json: return "JSONB"
     case .array(let kind):
-      let element = "\(kind.cast)".dropFirst(2).uppercased()
-      return kind == .text ? element + "[] COLLATE \"C\"" : element + "[]"
+      let type = ArrayForms.typeName(of: kind)
+      return kind == .text ? type + " COLLATE \"C\"" : type
     default: break
     }
     let name = "\(type.kind.cast)".dropFirst(2).uppercased()
@@ -208,8 +208,11 @@ struct PostgresDialect: Dialect {
   }
 
   private func range(_ operand: SQLFragment, _ bounds: SQLFragment) -> SQLFragment? {
-    guard case .list(let bounds, _) = bounds.content, let collation = operand.collation else {
-      return nil
+    guard case .list(let bounds, _) = bounds.content else { return nil }
+    guard let collation = operand.collation else {
+      guard operand.isName, bounds.contains(where: \.isText) else { return nil }
+      let ends = bounds.map { $0.isText ? SQLFragment(.beside($0.value, operand)) : $0 }
+      return "\(operand) BETWEEN \(.list(ends, separator: " AND "))"
     }
     let ends = SQLFragment.list(bounds.map { $0.folded(by: collation) }, separator: " AND ")
     return "\(operand.collated) BETWEEN \(ends)"

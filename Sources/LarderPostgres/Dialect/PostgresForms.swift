@@ -59,6 +59,9 @@ enum PostgresForms {
       return .misplacedCollation
     }
     switch (name, arguments.count) {
+    case ("coalesce", 2...), ("ifnull", 2), ("nullif", 2):
+      let typed = besideColumn(arguments)
+      return typed.map { "\(text: name)(\(.list($0)))" }
     case ("substr", 2...): return substring(arguments)
     case ("lower", 1), ("upper", 1):
       return "\(text: name)(\(arguments[0].grouped) COLLATE \"C\")"
@@ -103,6 +106,15 @@ enum PostgresForms {
       return .unsupported("the function \(name)")
     default: return nil
     }
+  }
+
+  /// The arguments, with texts as values of the type of the column that stands before them, which may be an
+  /// enumeration or case-insensitive; nil if there are none.
+  private static func besideColumn(_ arguments: [SQLFragment]) -> [SQLFragment]? {
+    guard let column = arguments.first, column.isName,
+      arguments.contains(where: { $0.isText })
+    else { return nil }
+    return arguments.map { $0.isText ? SQLFragment(.beside($0.value, column)) : $0 }
   }
 
   /// An aggregate's call with its clauses, wrapped so that the result is SQLite's.
