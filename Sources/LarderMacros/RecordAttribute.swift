@@ -68,6 +68,8 @@ public enum RecordAttribute {
     public static var json: Self { Self() }
     /// An array, for which a server has a type; see ``Larder/ColumnCoding``.
     public static var array: Self { Self() }
+    /// A range, for which a server has types; see ``Larder/ColumnCoding``.
+    public static func range() -> Self { Self() }
   }
 
   /// A stand-in for a record type that doesn't exist yet: `\.name` names a property of it.

@@ -60,6 +60,14 @@ extension ColumnCoding {
     }
   }
 
+  /// The coding, for a form that isn't that of a type by itself.
+  func stored(as form: StoredForm) -> ColumnCoding {
+    var coding = self
+    coding.form = form
+    coding.numbers = .none
+    return coding
+  }
+
   var optional: ColumnCoding<Value?> {
     ColumnCoding<Value?>(
       bind: { if let value = $0 { try bind(value, $1) } else { try $1.bindNull() } },
@@ -88,6 +96,8 @@ package enum StoredForm: Hashable, Sendable {
   case json
   /// An array of values of a kind: in JSON, or as an array of an engine that has them.
   case array(ColumnType.Kind)
+  /// A range of values of a kind: in JSON, or as a range of an engine that has them.
+  case range(ColumnType.Kind)
   /// UUIDs as text in small letters.
   case lowercase
   /// Stored by two closures, as values of this type.
@@ -96,7 +106,7 @@ package enum StoredForm: Hashable, Sendable {
   /// Whether SQLite's text is JSON.
   var isJSON: Bool {
     switch self {
-    case .json, .array: true
+    case .json, .array, .range: true
     default: false
     }
   }
@@ -296,9 +306,6 @@ extension ColumnCoding {
 
 extension ColumnCoding where Value: Codable {
   fileprivate static func array(of kind: ColumnType.Kind) -> ColumnCoding {
-    var coding = json
-    coding.form = .array(kind)
-    coding.numbers = .none
-    return coding
+    json.stored(as: .array(kind))
   }
 }

@@ -57,11 +57,6 @@ enum ArrayForms {
       case .any: TypeOID.jsonb
       default: TypeOID.text
       }
-    var json = json
-    return try json.withUTF8 { bytes in
-      let text = UnsafeRawBufferPointer(bytes)
-      let literal = try ServerLiteral.literal(of: text, .array(.plain(element)))
-      return literal.map { String(decoding: $0, as: UTF8.self) }
-    } ?? json
+    return try ServerLiteral.text(of: json, .array(.plain(element)))
   }
 }

@@ -31,7 +31,12 @@ enum JSONBForms {
 
   /// The JSON of a column or expression.
   private static func document(_ json: SQLFragment) -> SQLFragment {
-    json.storesArray ? "to_jsonb(\(json))" : "CAST(\(json) AS JSONB)"
+    switch json.storedForm {
+    case .array: "to_jsonb(\(json))"
+    case .range:
+      "jsonb_build_object('lower', lower(\(json)), 'upper', upper(\(json)))"
+    default: "CAST(\(json) AS JSONB)"
+    }
   }
 
   /// The value at a path: names lead only into objects, numbers only into arrays.

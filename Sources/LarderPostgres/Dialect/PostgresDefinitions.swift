@@ -61,6 +61,10 @@ extension PostgresDialect {
     if case .array(let kind) = form, case .text(let json) = value {
       return try ArrayForms.literal(of: json, kind).quotedText
     }
+    if case .range(let kind) = form, case .text(let json) = value {
+      let bound = kind == .date ? TypeOID.timestamptz : TypeOID.numeric
+      return try ServerLiteral.text(of: json, .range(.plain(bound))).quotedText
+    }
     switch (value, type.kind) {
     case (.integer(let number), .bool): return number == 0 ? "FALSE" : "TRUE"
     case (.real(let seconds), .date): return "to_timestamp(\(seconds))"

@@ -18,6 +18,9 @@ struct PostgresDialect: Dialect {
     case .array(let kind):
       let type = ArrayForms.typeName(of: kind)
       return kind == .text ? type + " COLLATE \"C\"" : type
+    case .range(.integer): return "INT8RANGE"
+    case .range(.real), .range(.decimal): return "NUMRANGE"
+    case .range(.date): return "TSTZRANGE"
     default: break
     }
     let name = "\(type.kind.cast)".dropFirst(2).uppercased()
@@ -168,7 +171,11 @@ struct PostgresDialect: Dialect {
   private func compared(
     _ left: SQLFragment, _ operation: SQLOperator, _ right: SQLFragment
   ) -> SQLFragment {
-    beside(left, operation, right) ?? SQLFragment(left.grouped, operation, right.grouped)
+    if let same = beside(left, operation, right) { return same }
+    if right.isText, let column = left.coalescedColumn {
+      return SQLFragment(left.grouped, operation, SQLFragment(.beside(right.value, column)))
+    }
+    return SQLFragment(left.grouped, operation, right.grouped)
   }
 
   /// An operator between a column and a value, written such that the value can take the column's type; nil for
