@@ -63,6 +63,9 @@ public struct ColumnOption<Value: Sendable>: Sendable {
     Self { ($0.sqlType, $0.serverType) = (sqlite, postgres) }
   }
 
+  /// The form in which values are stored, for a column without a property.
+  package static func stored(as form: StoredForm) -> Self { Self { $0.form = form } }
+
   /// A generated column: an expression over other columns computes its value, which is never written.
   /// See [generated columns](https://www.sqlite.org/gencol.html).
   ///

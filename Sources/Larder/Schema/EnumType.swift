@@ -22,6 +22,7 @@ extension Database {
   public func createEnum<Value: CaseIterable & RawRepresentable<String>>(
     _ name: String, of type: Value.Type
   ) throws {
-    try definitions?.createEnum(name, Value.allCases.map(\.rawValue), in: self)
+    guard let definitions else { return try connection.check() }
+    try definitions.createEnum(name, Value.allCases.map(\.rawValue), in: self)
   }
 }
