@@ -37,6 +37,9 @@ struct RecordSQL {
 
   func names(_ indices: some Sequence<Int>) -> SQLFragment { .list(indices.map { names[$0] }) }
 
+  /// The key's columns of a table under a name.
+  func key(of alias: QueryAlias) -> [SQLFragment] { key.map { alias.column(columns[$0].name) } }
+
   var columnList: SQLFragment { names(columns.indices) }
 
   var select: SQLFragment { "SELECT \(columnList) FROM \(table)" }
