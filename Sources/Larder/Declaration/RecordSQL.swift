@@ -10,6 +10,9 @@ struct RecordSQL {
   let written: [Int]
   let key: [Int]
   let version: Int?
+  /// The positions of the timestamps of inserts, and of all writes.
+  let created: [Int]
+  let updated: [Int]
 
   init(table: SQLFragment, columns: [ColumnDefinition]) {
     self.table = table
@@ -21,6 +24,8 @@ struct RecordSQL {
     written = columns.indices.filter { columns[$0].isWritten }
     key = columns.indices.filter { columns[$0].isPrimaryKey }
     version = columns.firstIndex(where: \.isVersion)
+    created = columns.indices.filter { columns[$0].timestamp?.isOfCreation == true }
+    updated = columns.indices.filter { columns[$0].timestamp?.isOfCreation == false }
   }
 
   /// The parameters' names: a column's own name if SQLite can read it as a parameter's, else a substitute.
@@ -81,8 +86,8 @@ struct RecordSQL {
 
   /// An UPDATE of some columns, or of all but the key, in the row with the record's key and version.
   func update(_ chosen: [Int]? = nil) -> SQLFragment {
-    let chosen = chosen ?? written.filter { !key.contains($0) && $0 != version }
-    var assignments = chosen.map { assignment($0, parameters[$0]) }
+    let assigned = assigned(chosen, besides: key)
+    var assignments = assigned.map { assignment($0, parameters[$0]) }
     if let version { assignments.append(assignment(version, "\(names[version]) + 1")) }
     // A table without other columns than the key still needs an UPDATE, which tells whether the row exists.
     if assignments.isEmpty { assignments = key.prefix(1).map { assignment($0, names[$0]) } }
@@ -119,9 +124,9 @@ struct RecordSQL {
   }
 
   private func assignments(onConflict target: [Int], updating chosen: [Int]?) -> [SQLFragment] {
-    let chosen =
-      chosen ?? written.filter { !target.contains($0) && !key.contains($0) && $0 != version }
-    var assignments = chosen.map { assignment($0, "excluded.\(names[$0])") }
+    var assignments = assigned(chosen, besides: target + key).map {
+      assignment($0, "excluded.\(names[$0])")
+    }
     if let version, !target.contains(version) {
       assignments.append(assignment(version, next(version)))
     }
@@ -130,6 +135,15 @@ struct RecordSQL {
       assignments = target.prefix(1).map { assignment($0, "excluded.\(names[$0])") }
     }
     return assignments
+  }
+
+  /// The columns that an update writes from the record: the chosen ones and the timestamps, or all but those
+  /// of a key, the version and the time of creation.
+  private func assigned(_ chosen: [Int]?, besides key: [Int]) -> [Int] {
+    guard let chosen else {
+      return written.filter { !key.contains($0) && $0 != version && !created.contains($0) }
+    }
+    return updated.isEmpty ? chosen : chosen + updated.filter { !chosen.contains($0) }
   }
 
   var delete: SQLFragment { "DELETE FROM \(table) WHERE \(keyCondition)" }

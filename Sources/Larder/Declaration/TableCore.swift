@@ -134,6 +134,8 @@ package final class TableCore: Sendable {
     return columns.contains { self.columns[$0].code != nil || layout.properties[$0].size < 8 }
   }
 
+  @usableFromInline var hasTimestamps: Bool { !(sql.updated.isEmpty && sql.created.isEmpty) }
+
   var primaryKey: [ColumnDefinition] { columns.filter(\.isPrimaryKey) }
 
   @inlinable @inline(__always)

@@ -42,7 +42,7 @@ final class TableDeclaration {
 
   func problem(table name: String) -> String? {
     Self.problem(ofNames: name, columns) ?? repeatedProblem ?? orderProblem ?? versionProblem
-      ?? Self.keyProblem(columns, options) ?? viewProblem ?? unwrittenKeyProblem
+      ?? timestampProblem ?? Self.keyProblem(columns, options) ?? viewProblem ?? unwrittenKeyProblem
       ?? uncoveredProblem
   }
 
@@ -135,6 +135,15 @@ final class TableDeclaration {
       if column.isPrimaryKey { return "the version “\(column.name)” is a part of the key" }
       if !column.isWritten { return "the version “\(column.name)” isn't written" }
       if !property.isWritable { return "the version “\(column.name)” is a constant" }
+    }
+    return nil
+  }
+
+  private var timestampProblem: String? {
+    for (column, property) in zip(columns, properties) where column.timestamp != nil {
+      if column.isPrimaryKey { return "the timestamp “\(column.name)” is a part of the key" }
+      if !column.isWritten { return "the timestamp “\(column.name)” isn't written" }
+      if !property.isWritable { return "the timestamp “\(column.name)” is a constant" }
     }
     return nil
   }

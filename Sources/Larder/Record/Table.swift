@@ -16,8 +16,10 @@ public struct Table<R: Record>: Sendable {
   /// Reads a record from a statement's current row.
   @usableFromInline let read: @Sendable (RecordRow) throws -> R
   @usableFromInline let hooks: HookCalls<R>?
-  /// Whether a single operation can fail after something was written.
+  /// Whether an operation changes the record before it writes, or can fail afterwards.
   @usableFromInline let needsScope: Bool
+  /// Whether a single operation can fail after something was written.
+  let needsTransaction: Bool
 
   /// A table of these columns.
   ///
@@ -66,7 +68,8 @@ public struct Table<R: Record>: Sendable {
   init(_ core: TableCore, read: @escaping @Sendable (RecordRow) throws -> R) {
     self.core = core
     hooks = .ofType()
-    needsScope = hooks != nil || core.mayNotTakeIntegers
+    needsTransaction = hooks != nil || core.mayNotTakeIntegers
+    needsScope = needsTransaction || core.hasTimestamps
     // Not by map and ??, which would wrap the closure twice.
     if let hooks { self.read = hooks.afterFetching(read) } else { self.read = read }
   }

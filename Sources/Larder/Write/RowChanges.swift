@@ -144,6 +144,10 @@ extension Query {
     let alias = select.tables.alias(at: 0)
     var assignments = Assignments<R>(alias)
     QueryScope.run(select.tables) { change(&assignments) }
+    if core.hasTimestamps {
+      let now = ColumnTimestamp.now
+      assignments.stamp(core) { $1.stored(now) }
+    }
     let raised = { RecordSQL.raised(core.columns[$0]) }
     let list = try assignments.list(core, raised: raised)
     if list.isEmpty { return nil }
