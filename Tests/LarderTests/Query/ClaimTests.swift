@@ -149,7 +149,7 @@ struct ClaimTests {
             if claimed.isEmpty { break }
             ids += claimed.compactMap(\.id)
           }
-          try own.close()
+          try await own.close()
           return ids
         }
       }
@@ -159,6 +159,6 @@ struct ClaimTests {
     #expect(Set(ids).count == 300)
     let version = try await pool.read { try Errand.all.select { $0.version.max() }.fetchOne($0) }
     #expect(version == 1)
-    try pool.close()
+    try await pool.close()
   }
 }

@@ -178,7 +178,8 @@ struct TimestampTests {
     try Memo.age(db)
     var other = Memo("a")
     try other.upsert(db, onConflict: Memo.columns.text, updating: Memo.columns.text)
-    #expect(other == (try Memo.find(db, memo.id)) && other.isOld.made && other.isFresh.changed)
+    #expect(try Memo.find(db, memo.id) == other)
+    #expect(other.isOld.made && other.isFresh.changed)
     try Memo.age(db)
     other = Memo("a")
     try other.upsert(db, onConflict: Memo.columns.text) { row, new in row.text = new.text + "!" }
