@@ -95,8 +95,9 @@ struct RecordSQL {
   }
 
   /// An expression that raises a version column in any rows. It fails if the version is the greatest already.
-  static func raised(_ column: ColumnDefinition) -> SQLFragment {
-    .integer("\(name: column.name) + 1", in: .min...(column.greatestVersion ?? .max))
+  static func raised(_ column: ColumnDefinition, of alias: QueryAlias?) -> SQLFragment {
+    let version = SQLFragment(text: (alias?.prefix ?? "") + column.name.quotedIdentifier)
+    return .integer("\(version) + 1", in: .min...(column.greatestVersion ?? .max))
   }
 
   /// - Parameters:

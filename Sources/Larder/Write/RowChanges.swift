@@ -134,9 +134,12 @@ extension Query {
 
   /// The UPDATE of the first table; nil if nothing is assigned.
   ///
-  /// - Parameter make: makes the statement with its assignments.
+  /// - Parameters:
+  ///   - isQualified: whether other tables may have columns of the same names.
+  ///   - make: makes the statement with its assignments.
   func updating<R: Record>(
-    _ type: R.Type, _ change: (inout Assignments<R>) -> Void,
+    _ type: R.Type, qualified isQualified: Bool = false,
+    _ change: (inout Assignments<R>) -> Void,
     by make: @escaping ([SQLFragment]) throws -> SQLFragment
   ) throws -> QueryChange? {
     let core = R.table.core
@@ -148,7 +151,7 @@ extension Query {
       let now = ColumnTimestamp.now
       assignments.stamp(core) { $1.stored(now) }
     }
-    let raised = { RecordSQL.raised(core.columns[$0]) }
+    let raised = { RecordSQL.raised(core.columns[$0], of: isQualified ? alias : nil) }
     let list = try assignments.list(core, raised: raised)
     if list.isEmpty { return nil }
     var update = QueryChange(core: core, statement: try make(list), use: changeUse)
