@@ -24,6 +24,11 @@ extension Query where From: Record {
     _ db: Database, limit: Int, _ change: (inout Assignments<From>) -> Void
   ) throws -> [From] {
     let core = From.table.core
+    guard select.groups == nil, select.groupCondition == nil, !select.isDistinct,
+      !select.tables.isDerived
+    else {
+      throw DatabaseError(.misuse, "rows of a grouped, distinct or nested query can't be claimed")
+    }
     let query = self.limit(min(limit, select.limit ?? limit), offset: select.offset)
     let isServer = db.engine != nil
     let update = try query.updating(From.self, change) { list in
@@ -61,11 +66,6 @@ extension Query where From: Record {
   /// The UPDATE of rows that it locks first, for a server. Its table `larder_claim` has the places of the
   /// rows in the query's order.
   private func lockingUpdate(_ core: TableCore, _ list: [SQLFragment]) throws -> SQLFragment {
-    guard select.groups == nil, select.groupCondition == nil, !select.isDistinct,
-      !select.tables.isDerived
-    else {
-      throw DatabaseError(.misuse, "rows of a grouped, distinct or nested query can't be claimed")
-    }
     try core.checkHasKey()
     let alias = select.tables.alias(at: 0)
     let key = core.sql.key(of: alias)
