@@ -115,6 +115,8 @@ package protocol DefinitionDialect: Sendable {
   ) throws -> (
     applied: [(name: String, checksum: String?)], objects: String?, searchPath: String
   )
+  /// Runs a closure while the current schema is empty, and then undoes everything. Called in a transaction.
+  func inEmptySchema<T>(_ db: Database, _ body: (Database) throws -> T) throws -> T
 }
 
 /// SQLite's own dialect.

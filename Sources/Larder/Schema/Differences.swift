@@ -39,8 +39,13 @@ extension TableSchema {
   ///
   /// - `strictly`: whether to report differences of wording too; see ``Larder/TableDifference/isNote``.
   public func differences(from other: TableSchema?, strictly: Bool = false) -> [TableDifference] {
+    differences(from: other, strictly: strictly, wholly: false)
+  }
+
+  /// - Parameter wholly: whether indexes that no record can declare count.
+  func differences(from other: TableSchema?, strictly: Bool, wholly: Bool) -> [TableDifference] {
     guard let other else { return [TableDifference(kind: .table, table: name, declared: sql)] }
-    var comparison = TableComparison(declared: self, found: other)
+    var comparison = TableComparison(declared: self, found: other, wholly: wholly)
     comparison.run()
     return strictly ? comparison.differences : comparison.differences.filter { !$0.isNote }
   }
@@ -51,6 +56,8 @@ extension TableSchema {
 private struct TableComparison {
   let declared: TableSchema
   let found: TableSchema
+  /// Whether indexes that no record can declare count.
+  let wholly: Bool
   var differences: [TableDifference] = []
 
   mutating func run() {
@@ -88,15 +95,18 @@ private struct TableComparison {
 
   private mutating func compare(_ column: ColumnSchema, _ other: ColumnSchema) {
     let isRowID = declared.rowIDColumn == column.name || found.rowIDColumn == other.name
+    // Both are numbered, perhaps one of them by a sequence in its default.
+    let areNumbered = column.isNumbered && other.isNumbered
     let type = column.type.uppercased()
     let found = other.type.uppercased()
     // INTEGER and INT are the same type, except for the row id.
-    if type != found && (isRowID || Set([type, found]) != ["INTEGER", "INT"])
-      || column.identity != other.identity
-    {
+    if type != found && (isRowID || Set([type, found]) != ["INTEGER", "INT"]) {
       add(
         .type, column.name, column.numberedType, other.numberedType,
-        isNote: !isRowID && isSQLite && affinity(column, declared) == affinity(other, self.found))
+        isNote: !isRowID && isSQLite && affinity(column, declared) == affinity(other, self.found)
+          || column.type.isSame(as: other.baseType ?? other.type))
+    } else if column.identity != other.identity {
+      add(.type, column.name, column.numberedType, other.numberedType, isNote: areNumbered)
     }
     if !isRowID, column.isNotNull != other.isNotNull {
       func text(_ isNotNull: Bool) -> String { isNotNull ? "NOT NULL" : "NULL" }
@@ -105,7 +115,9 @@ private struct TableComparison {
         .nullability, column.name, text(column.isNotNull), text(other.isNotNull),
         isNote: isSQLite && column.isNotNull && other.primaryKeyPosition > 0)
     }
-    if normalized(default: column.default) != normalized(default: other.default) {
+    if normalized(default: column.default) != normalized(default: other.default),
+      !areNumbered || column.isSerial == other.isSerial
+    {
       add(
         .defaultValue, column.name, column.default, other.default,
         isNote: isSQLite
@@ -171,7 +183,9 @@ private struct TableComparison {
   private mutating func compareIndexes() {
     let missing = declared.missingUniqueConstraints(in: found) + declared.missingIndexes(in: found)
     for index in missing { add(.index, index.onlyColumn, index.sql, nil) }
-    let surplus = found.missingUniqueConstraints(in: declared) + found.surplusIndexes(for: declared)
+    let surplus =
+      found.missingUniqueConstraints(in: declared)
+      + found.surplusIndexes(for: declared, wholly: wholly)
     for index in surplus { add(.index, index.onlyColumn, nil, index.sql) }
   }
 
@@ -218,7 +232,9 @@ extension ForeignKeySchema {
 }
 
 extension ColumnSchema {
-  fileprivate var numberedType: String { identity.isEmpty ? type : "\(type) \(identity)" }
+  fileprivate var numberedType: String {
+    identity.isEmpty ? isSerial ? "\(type), numbered by a sequence" : type : "\(type) \(identity)"
+  }
 
   /// The main parts of the column's definition, always in the same words.
   fileprivate var summary: String {

@@ -17,8 +17,12 @@ extension TableSchema {
   }
 
   /// The indexes of this table that serve for none of another's declared indexes.
-  func surplusIndexes(for declared: TableSchema) -> [IndexSchema] {
-    indexes.filter { index in !declared.allIndexes.contains { index.serves(as: $0) } }
+  ///
+  /// - Parameter wholly: whether indexes that no record can declare count.
+  func surplusIndexes(for declared: TableSchema, wholly: Bool) -> [IndexSchema] {
+    indexes.filter { index in
+      (wholly || index.isDeclarable) && !declared.allIndexes.contains { index.serves(as: $0) }
+    }
   }
 
   private var allIndexes: [IndexSchema] { uniqueIndexes + indexes }

@@ -15,7 +15,7 @@ extension Schema {
       for index in rest.tables.indices {
         let table = rest.tables[index]
         let other = declared.table(table.name)
-        let surplus = other.map { table.surplusIndexes(for: $0) } ?? table.indexes
+        let surplus = other.map { table.surplusIndexes(for: $0, wholly: true) } ?? table.indexes
         for index in table.indexes where names.contains(index.name.foldedName) {
           steps.append(
             SchemaStep(dropping: index, of: table.name, isDestructive: surplus.contains(index)))

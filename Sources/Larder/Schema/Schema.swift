@@ -18,6 +18,10 @@ public struct Schema: Hashable, Sendable {
   /// such as the tables in which virtual ones keep their contents, are left out.
   public var others: [SchemaEntry] { didSet { others = Self.ordered(others) } }
 
+  /// False for the schema of records in a server's spelling. Views, triggers and indexes that no record can
+  /// declare are then left to migrations.
+  private(set) var isWhole = true
+
   /// The views that records read. The records' schema needs these views but doesn't make them.
   private(set) var views: [String] = []
 
@@ -40,13 +44,16 @@ public struct Schema: Hashable, Sendable {
   /// The `main` schema of a database, in the order of creation. SQLite's own tables and those of virtual
   /// tables are left out. Throws ``LarderSQLite/DatabaseError`` if the database can't be read.
   ///
-  /// For another engine, the schema has the tables of the first schema of the search path. Views and triggers
-  /// are left to migrations, since only the server knows whether two of them are the same.
+  /// For another engine, the schema has the tables, views and triggers of the first schema of the search path,
+  /// in the server's spelling. A materialized view is one of ``others``, whose SQL says so. Objects of
+  /// extensions are left out.
   public init(_ db: Database) throws {
     self = try db.inSavepoint { db in
       if db.engine != nil {
-        let names = try db.schema().filter { $0.kind == .table }.map(\.name)
-        return Schema(tables: try names.compactMap { try TableSchema.found($0, in: db) })
+        let entries = try db.schema()
+        let names = entries.filter { $0.kind == .table }.map(\.name)
+        return Schema(
+          tables: try names.compactMap { try TableSchema.found($0, in: db) }, others: entries)
       }
       let names = try db.executeQuery(
         """
@@ -76,6 +83,7 @@ public struct Schema: Hashable, Sendable {
   /// database. Throws what ``Table/differences(_:strictly:)`` does.
   public init(_ records: any Record.Type..., in db: Database) throws {
     try self.init(records) { try $0.schema(in: db) }
+    isWhole = db.engine == nil
   }
 
   private init(_ records: [any Record.Type], _ schema: (TableCore) throws -> TableSchema) throws {
@@ -86,16 +94,19 @@ public struct Schema: Hashable, Sendable {
     }
   }
 
-  /// The table with this name, compared case-insensitively.
+  /// The table with this name, compared case-insensitively; on another engine, where two names may differ in
+  /// case only, exactly.
   public func table(_ name: String) -> TableSchema? {
-    tables.first { $0.name.foldedName == name.foldedName }
+    tables.first { $0.key($0.name) == $0.key(name) }
   }
 
   /// The ways another schema, usually a database's, differs from this one. Order is ignored.
   ///
   /// - `strictly`: whether to report differences of wording too; see ``TableDifference/isNote``.
   public func differences(from other: Schema, strictly: Bool = false) -> [TableDifference] {
-    tables.flatMap { $0.differences(from: other.table($0.name), strictly: strictly) }
+    tables.flatMap {
+      $0.differences(from: other.table($0.name), strictly: strictly, wholly: isWhole)
+    }
       + missingViews(in: other)
       + other.surplusTables(for: self).map {
         TableDifference(kind: .table, table: $0.name, found: $0.sql)
@@ -105,9 +116,15 @@ public struct Schema: Hashable, Sendable {
           kind: $0.differenceKind, table: $0.name, declared: $0.sql,
           found: other.others.first(where: $0.hasSameName)?.sql)
       }
-      + other.others.filter { !others.contains(where: $0.hasSameName) && !isRead($0.name) }.map {
+      + surplusEntries(of: other).map {
         TableDifference(kind: $0.differenceKind, table: $0.name, found: $0.sql)
       }
+  }
+
+  /// The entries of another schema that this one would have to have.
+  private func surplusEntries(of other: Schema) -> [SchemaEntry] {
+    guard isWhole else { return [] }
+    return other.others.filter { !others.contains(where: $0.hasSameName) && !isRead($0.name) }
   }
 
   /// The tables that another schema doesn't declare, without Larder's own bookkeeping.

@@ -78,8 +78,9 @@ extension Schema {
   public func steps(from other: Schema) -> [SchemaStep] {
     let changed = others.filter { !other.others.contains(where: $0.isSame) }
     let surplus = other.others.filter { entry in
-      !others.contains(where: entry.isSame)
-        && !(isRead(entry.name) && !others.contains(where: entry.hasSameName))
+      let isDeclared = others.contains(where: entry.hasSameName)
+      return !others.contains(where: entry.isSame)
+        && (isDeclared || isWhole && !isRead(entry.name))
     }
     // A view's triggers are dropped with it.
     let droppedViews = surplus.filter { $0.kind == .view }
@@ -116,7 +117,7 @@ extension Schema {
     for table: TableSchema, found: TableSchema?, knownTo virtualTables: [SchemaEntry]
   ) -> [SchemaStep] {
     guard let found else { return creation(of: table) }
-    let indexes = found.surplusIndexes(for: table).map {
+    let indexes = found.surplusIndexes(for: table, wholly: isWhole).map {
       SchemaStep(dropping: $0, of: table.name, isDestructive: true)
     }
     return indexes

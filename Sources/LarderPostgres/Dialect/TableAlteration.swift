@@ -35,11 +35,12 @@ struct TableAlteration {
       }
       expressions[column.name] = expression
     }
+    let kept = new.keeping(old)
     self.db = db
     self.old = old
-    self.new = new
+    self.new = kept
     self.copying = expressions
-    copy = RowCopy(old: old, new: new, losing: losing, db: db, copying: copying)
+    copy = RowCopy(old: old, new: kept, losing: losing, db: db, copying: copying)
   }
 
   /// Changes the table, and returns the number of its rows.
@@ -153,7 +154,23 @@ struct TableAlteration {
     }
     guard !actions.isEmpty else { return }
     try db.executeUpdate(SQL(raw: DDL.alterTable(new.name, actions)).uncached)
+    for (column, former) in changedTypes where former.isSerial { try widenSequence(of: column) }
   }
+
+  /// Gives the sequence in a column's default the column's new type, and so its range.
+  private func widenSequence(of column: ColumnSchema) throws {
+    let sequence = try db.value(
+      """
+      SELECT coalesce(
+        pg_get_serial_sequence(\(new.name.quotedIdentifier)::text, \(column.name)::text), '')
+      """, as: String.self)
+    guard let sequence, !sequence.isEmpty,
+      Self.sequenceTypes.contains(column.type.lowercased())
+    else { return }
+    try db.executeUpdate(SQL(raw: "ALTER SEQUENCE \(sequence) AS \(column.type)").uncached)
+  }
+
+  private static let sequenceTypes: Set<String> = ["smallint", "integer", "bigint"]
 
   private var copiedColumns: [ColumnSchema] {
     new.columns.filter { copying[$0.name] != nil }

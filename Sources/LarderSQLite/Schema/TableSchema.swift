@@ -57,6 +57,9 @@ public struct TableSchema: Hashable, Sendable {
     columns.first { engine == nil ? $0.name.foldedName == name.foldedName : $0.name == name }
   }
 
+  /// A name as it is compared: regardless of case, or exactly on another engine.
+  package func key(_ name: String) -> [UInt8] { engine == nil ? name.foldedName : Array(name.utf8) }
+
   package var rowIDNames: [String] {
     isWithoutRowID || engine != nil ? [] : ["rowid", "_rowid_", "oid"].filter { column($0) == nil }
   }
@@ -103,6 +106,11 @@ public struct ColumnSchema: Hashable, Sendable {
   package var isReference = false
   /// The clause by which another engine numbers rows, such as GENERATED ALWAYS AS IDENTITY; empty for none.
   package var identity = ""
+  /// Whether another engine numbers rows by a sequence of the column's own in its default, as `serial` does.
+  package var isSerial = false
+  /// The type that a domain is made of; nil for a column whose type isn't a domain.
+  package var baseType: String?
+  package var isNumbered: Bool { !identity.isEmpty || isSerial }
 
   package init(name: String, sql: String? = nil) {
     self.name = name
@@ -136,6 +144,9 @@ public struct IndexSchema: Hashable, Sendable {
   public let kind: Kind
   /// The CREATE INDEX statement, or the constraint.
   public package(set) var sql: String
+  /// False for a server's index that no record can declare: of another method than B-tree, of another operator
+  /// class than the type's own, with further columns (INCLUDE), or of an exclusion constraint.
+  package var isDeclarable = true
 
   package init(
     name: String, columns: [String?], terms: [String], isUnique: Bool, condition: String?,

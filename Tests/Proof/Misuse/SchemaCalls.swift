@@ -55,6 +55,9 @@ extension MisuseCall {
     MisuseCall(
       "Migrator.migrate(_:progress:)", "Migration.init(_:foreignKeys:down:_:)"
     ) { try migrator.migrate($0.db) },
+    MisuseCall("Migrator.migrate(_:adopting:accepting:progress:)") {
+      try migrator.migrate($0.db, adopting: "harbours") { _ in true }
+    },
     MisuseCall("Migrator.migrate(_:downTo:)") {
       try migrator.migrate($0.db, downTo: "harbours")
     },
