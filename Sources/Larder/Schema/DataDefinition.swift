@@ -74,9 +74,11 @@ package enum DDL {
       + (condition.map { " WHERE \($0)" } ?? "")
   }
 
-  static func createView(_ name: String, columns: [String], as query: String) -> String {
+  static func createView(
+    _ name: String, columns: [String], isMaterialized: Bool, as query: String
+  ) -> String {
     let list = columns.isEmpty ? "" : " (\(columns.identifierList))"
-    return "CREATE VIEW \(name.quotedIdentifier)\(list) AS \(query)"
+    return "CREATE \(isMaterialized ? "MATERIALIZED " : "")VIEW \(name.quotedIdentifier)\(list) AS \(query)"
   }
 
   static func createTrigger(
@@ -93,9 +95,10 @@ package enum DDL {
   }
 
   package static func drop(
-    _ kind: SchemaEntry.Kind, _ name: String, in schema: String? = nil, ifExists: Bool = false
+    _ kind: SchemaEntry.Kind, _ name: String, in schema: String? = nil,
+    isMaterialized: Bool = false, ifExists: Bool = false
   ) -> String {
-    "DROP \(kind.rawValue.uppercased()) \(ifExists ? "IF EXISTS " : "")"
+    "DROP \(isMaterialized ? "MATERIALIZED " : "")\(kind.rawValue.uppercased()) \(ifExists ? "IF EXISTS " : "")"
       + (schema.map { "\($0)." } ?? "") + name.quotedIdentifier
   }
 }

@@ -36,7 +36,7 @@ extension String {
   func creates(_ kind: SchemaEntry.Kind, _ name: String, of table: String?) -> Bool {
     var tokens = sqlTokens[...]
     guard tokens.popFirst()?.isWord("create") == true else { return false }
-    if ["unique", "virtual", "temp"].contains(where: { tokens.first?.isWord($0) == true }) {
+    if ["unique", "virtual", "temp", "materialized"].contains(where: { tokens.first?.isWord($0) == true }) {
       tokens = tokens.dropFirst()
     }
     guard tokens.popFirst()?.isWord(kind.rawValue) == true,

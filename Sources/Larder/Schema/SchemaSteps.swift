@@ -24,11 +24,10 @@ public struct SchemaStep: Hashable, Sendable {
 
   /// A step that drops an object; `end` is appended to its detail.
   init(
-    dropping kind: SchemaEntry.Kind, _ name: String, as word: String? = nil, isDestructive: Bool,
-    _ end: String = ""
+    dropping kind: SchemaEntry.Kind, _ name: String, isDestructive: Bool, _ end: String
   ) {
     self.init(
-      "drop the \(word ?? kind.rawValue) “\(name)”\(end)", isDestructive: isDestructive,
+      "drop the \(kind.rawValue) “\(name)”\(end)", isDestructive: isDestructive,
       .execute(DDL.drop(kind, name)))
   }
 
@@ -109,8 +108,8 @@ extension Schema {
   private func drop(_ entry: SchemaEntry) -> SchemaStep {
     let isMadeAnew = others.contains(where: entry.hasSameName)
     return SchemaStep(
-      dropping: entry.kind, entry.name, as: entry.differenceKind.rawValue,
-      isDestructive: entry.isVirtualTable || !isMadeAnew)
+      "drop the \(entry.differenceKind.rawValue) “\(entry.name)”",
+      isDestructive: entry.isVirtualTable || !isMadeAnew, .execute(entry.dropStatement()))
   }
 
   private func steps(

@@ -37,6 +37,9 @@ extension MisuseCall {
       "TableSchema.init(_:_:constraints:indexes:options:in:)", outcome: .either
     ) { _ = try TableSchema("harbour", [.column("name", .text)], in: $0.db) },
     MisuseCall("SchemaEntry.create(_:ifNotExists:)") { try view().create($0.db) },
+    MisuseCall("SchemaEntry.refresh(_:concurrently:)", outcome: .either) {
+      try view().refresh($0.db)
+    },
     MisuseCall("SchemaEntry.drop(_:ifExists:)") { try view().drop($0.db, ifExists: true) },
     MisuseCall("SchemaStep.execute(_:)") { stage in
       let wanted = Schema(tables: [try harbour()])
