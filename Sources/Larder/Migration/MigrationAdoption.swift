@@ -25,6 +25,7 @@ extension Migrator {
   /// names no schema.
   ///
   /// - `name`: the last migration that the database needn't run.
+  /// - `schemas`: further schemas (namespaces) of the server that the migrations make, and that are compared.
   /// - `accepting`: whether a difference may remain. `declared` is what the migrations make, `found` is what
   ///   the database has.
   /// - `progress`: see ``migrate(_:progress:)``.
@@ -33,44 +34,47 @@ extension Migrator {
   /// ``MigrationError/declaration(problem:)`` if no migration has this name, and what
   /// ``migrate(_:progress:)`` does.
   public func migrate(
-    _ access: some DatabaseAccess, adopting name: String,
+    _ access: some DatabaseAccess, adopting name: String, schemas: [String] = [],
     accepting: ((TableDifference) throws -> Bool)? = nil,
     progress: (((name: String, index: Int, count: Int, duration: Duration?)) -> Void)? = nil
   ) throws {
     try access.inDatabase {
-      try migrate($0, adopting: name, accepting: accepting, progress: progress)
+      try migrate(
+        $0, adopting: name, schemas: schemas, accepting: accepting, progress: progress)
     }
   }
 
   /// The variant for a connection outside a transaction. Throws what the other form does.
   public func migrate(
-    _ db: Database, adopting name: String,
+    _ db: Database, adopting name: String, schemas: [String] = [],
     accepting: ((TableDifference) throws -> Bool)? = nil,
     progress: (((name: String, index: Int, count: Int, duration: Duration?)) -> Void)? = nil
   ) throws {
     try checkIsOutsideOfTransaction(db)
-    try adopt(through: name, db, accepting ?? { _ in false })
+    try adopt(through: name, schemas, db, accepting ?? { _ in false })
     try migrate(db, progress: progress)
   }
 
   private func adopt(
-    through name: String, _ db: Database, _ accepts: (TableDifference) throws -> Bool
+    through name: String, _ schemas: [String], _ db: Database,
+    _ accepts: (TableDifference) throws -> Bool
   ) throws {
     // An invalid list of migrations is reported before a missing name.
-    guard try isAdoptable(checkedHistory(db), db) else { return }
+    guard try isAdoptable(checkedHistory(db), schemas, db) else { return }
     guard let last = migrations.firstIndex(where: { $0.name.isSame(as: name) }) else {
       throw MigrationError.declaration(problem: "it has no “\(name)”, which was to be adopted")
     }
     let adopted = migrations[...last]
-    let inMemory = db.engine == nil ? try Self.schema(of: adopted, like: db) : nil
+    let inMemory = db.engine == nil ? try Self.schema(of: adopted, schemas, like: db) : nil
     // The rows of the comparison aren't a migration's, so `inTransaction` needs no retry here.
     try db.inTransaction(.immediate) { db in
       try db.engine?.waitForMigration(inTransaction: true)
       // Another process may have adopted the database meanwhile.
       var history = try checkedHistory(db)
-      guard try isAdoptable(history, db) else { return }
-      let made = try inMemory ?? Self.rehearse(adopted, db)
-      let differences = try made.differences(from: Schema(db)).filter { difference in
+      guard try isAdoptable(history, schemas, db) else { return }
+      let made = try inMemory ?? Self.rehearse(adopted, schemas, db)
+      let differences = try made.differences(from: Schema(db, schemas: schemas)).filter {
+        difference in
         try !Self.isOtherTools(difference) && !accepts(difference)
       }
       guard differences.isEmpty else {
@@ -82,9 +86,11 @@ extension Migrator {
   }
 
   /// Whether a database has tables of others, but no history.
-  private func isAdoptable(_ history: MigrationHistory, _ db: Database) throws -> Bool {
+  private func isAdoptable(
+    _ history: MigrationHistory, _ schemas: [String], _ db: Database
+  ) throws -> Bool {
     guard !history.isRecorded, history.applied.isEmpty else { return false }
-    let found = try Schema(db)
+    let found = try Schema(db, schemas: schemas)
     return !Schema(tables: []).differences(from: found).allSatisfy(Self.isOtherTools)
   }
 
@@ -98,7 +104,7 @@ extension Migrator {
 
   /// The schema that migrations make in an empty database in memory.
   private static func schema(
-    of migrations: some Sequence<Migration>, like db: Database
+    of migrations: some Sequence<Migration>, _ schemas: [String], like db: Database
   ) throws -> Schema {
     var configuration = db.configuration
     configuration.readOnly = false
@@ -109,17 +115,17 @@ extension Migrator {
     configuration.slowStatementThreshold = .zero
     let copy = try DatabaseCopy(Database(configuration: configuration))
     try Migrator(Array(migrations)).migrate(copy.db)
-    return try Schema(copy.db)
+    return try Schema(copy.db, schemas: schemas)
   }
 
   /// The schema that migrations make in another engine's empty schema.
   private static func rehearse(
-    _ migrations: some Sequence<Migration>, _ db: Database
+    _ migrations: some Sequence<Migration>, _ schemas: [String], _ db: Database
   ) throws -> Schema {
     guard let definitions = db.definitions else {
       throw UnsupportedByEngine(engine: db.engine?.name ?? "", feature: "adopting a database")
     }
-    return try definitions.inEmptySchema(db) { db in
+    return try definitions.inEmptySchema(db, besides: schemas) { db in
       let path = try MigrationHistory(db).searchPath
       for migration in migrations {
         do {
@@ -134,7 +140,7 @@ extension Migrator {
           throw MigrationError.failed(migration: migration.name, error: error)
         }
       }
-      return try Schema(db)
+      return try Schema(db, schemas: schemas)
     }
   }
 }

@@ -26,8 +26,10 @@ extension Table {
     if core.isInState(.view) { return try viewDifferences(db).filter { strictly || !$0.isNote } }
     let declared = try core.schema(in: db)
     let surplus: Set<TableDifference.Kind> = [.index, .check, .foreignKey]
-    return declared.differences(from: try .found(name, in: db), strictly: strictly)
-      .filter { $0.declared != nil || !surplus.contains($0.kind) }
+    return declared.differences(
+      from: try .found(name, in: db, schema: schema), strictly: strictly
+    )
+    .filter { $0.declared != nil || !surplus.contains($0.kind) }
   }
 }
 
@@ -44,7 +46,9 @@ extension TableSchema {
 
   /// - Parameter wholly: whether indexes that no record can declare count.
   func differences(from other: TableSchema?, strictly: Bool, wholly: Bool) -> [TableDifference] {
-    guard let other else { return [TableDifference(kind: .table, table: name, declared: sql)] }
+    guard let other else {
+      return [TableDifference(kind: .table, table: fullName, declared: sql)]
+    }
     var comparison = TableComparison(declared: self, found: other, wholly: wholly)
     comparison.run()
     return strictly ? comparison.differences : comparison.differences.filter { !$0.isNote }
@@ -87,7 +91,7 @@ private struct TableComparison {
   ) {
     differences.append(
       TableDifference(
-        kind: kind, table: self.declared.name, column: column, declared: declared, found: found,
+        kind: kind, table: self.declared.fullName, column: column, declared: declared, found: found,
         isNote: isNote))
   }
 
@@ -226,6 +230,9 @@ extension ForeignKeySchema {
     let targets = [referencedColumns, other.referencedColumns].map { $0.map(\.foldedName) }
     return hasSameColumns(as: other)
       && referencedTable.foldedName == other.referencedTable.foldedName
+      && (referencedSchema == other.referencedSchema
+        || referencedSchema == nil && other.refersToCurrentSchema
+        || other.referencedSchema == nil && refersToCurrentSchema)
       && (targets[0] == targets[1] || targets.contains([])) && onDelete == other.onDelete
       && onUpdate == other.onUpdate && isDeferred == other.isDeferred
   }

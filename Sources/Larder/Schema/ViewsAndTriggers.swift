@@ -109,12 +109,18 @@ extension SchemaEntry {
   ///
   /// - `ifNotExists`: whether an object of this kind and name is accepted, whatever its definition.
   public func create(_ db: Database, ifNotExists: Bool = false) throws {
+    try create(db, in: nil, ifNotExists: ifNotExists)
+  }
+
+  /// The same for a statement that may name the object's schema.
+  func create(_ db: Database, in schema: String?, ifNotExists: Bool = false) throws {
     guard let sql else {
       throw DatabaseError(.misuse, "SQLite creates “\(name)” itself, together with its table")
     }
     if isMaterialized { try Self.checkCanMaterialize(db) }
     if ifNotExists, try db.schema().contains(where: hasSameName) { return }
-    try db.create(kind, name, of: kind == .index || kind == .trigger ? table : nil, by: sql)
+    try db.create(
+      kind, name, in: schema, of: kind == .index || kind == .trigger ? table : nil, by: sql)
   }
 
   /// Drops the object. Throws ``LarderSQLite/DatabaseError`` if it doesn't exist.

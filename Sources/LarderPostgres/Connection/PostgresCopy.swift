@@ -41,7 +41,7 @@ final class PostgresCopy {
     isText = types == nil
     let columns = columns.map(\.quotedIdentifier).joined(separator: ", ")
     sql =
-      "COPY \(table.quotedIdentifier) (\(columns)) FROM STDIN (FORMAT \(isText ? "text" : "binary"))"
+      "COPY \(table) (\(columns)) FROM STDIN (FORMAT \(isText ? "text" : "binary"))"
     let handle = try connection.leavePipeline()
     try connection.check(PQsendQuery(handle, sql))
     try connection.flush(handle)

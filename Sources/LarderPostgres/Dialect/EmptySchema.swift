@@ -7,7 +7,9 @@ extension PostgresDefinitions {
   /// The name of the current schema while another one has its name.
   private static let displaced = "larder_displaced"
 
-  func inEmptySchema<T>(_ db: Database, _ body: (Database) throws -> T) throws -> T {
+  func inEmptySchema<T>(
+    _ db: Database, besides others: [String], _ body: (Database) throws -> T
+  ) throws -> T {
     try db.inSavepoint { db in
       let (name, path) = try schemaAndPath(db)
       do {
@@ -27,6 +29,14 @@ extension PostgresDefinitions {
           CREATE SCHEMA \(identifier: Self.displaced);
           SET LOCAL search_path = \(identifier: Self.displaced), \(SQL(raw: path))
           """)
+      }
+      for (index, other) in others.enumerated() where other != name {
+        let exists: Bool? = try db.value(
+          "SELECT EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = \(other)::text)")
+        guard exists == true else { continue }
+        try db.executeUpdate(
+          "ALTER SCHEMA \(identifier: other) RENAME TO \(identifier: "\(Self.displaced)_\(index + 1)")"
+        )
       }
       let result = try body(db)
       db.setRollbackOnly()

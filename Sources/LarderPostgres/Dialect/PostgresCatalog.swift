@@ -5,12 +5,14 @@ import LarderSQLite
 /// See [System Catalogs](https://www.postgresql.org/docs/15/catalogs.html).
 struct PostgresCatalog: EngineCatalog {
   let db: Database
+  /// The schema to look at; nil for the first one of the search path.
+  let schema: String?
 
   func tableExists(_ name: String) throws -> Bool {
     try db.value(
       """
       SELECT EXISTS (SELECT 1 FROM pg_catalog.pg_tables
-        WHERE schemaname = current_schema() AND tablename = \(name)::text)
+        WHERE schemaname = \(schemaName) AND tablename = \(name)::text)
       """) ?? false
   }
 
@@ -18,7 +20,7 @@ struct PostgresCatalog: EngineCatalog {
     try db.value(
       """
       SELECT EXISTS (SELECT 1 FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
-        WHERE c.relname = \(table)::text AND \(Self.isCurrent) AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
+        WHERE c.relname = \(table)::text AND \(isCurrent) AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
           AND a.attname = \(column)::text AND a.attnum > 0 AND NOT a.attisdropped)
       """) ?? false
   }
@@ -29,23 +31,23 @@ struct PostgresCatalog: EngineCatalog {
       SELECT kind, name, owner, sql FROM (
         SELECT c.oid, 1 AS part, 'table' AS kind, c.relname::text AS name, c.relname::text AS owner,
           NULL AS sql
-        FROM pg_class c WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND \(Self.isCurrent)
+        FROM pg_class c WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND \(isCurrent)
           AND \(Self.isNoExtensions)
         UNION ALL
         SELECT c.oid, 2, 'index', c.relname::text, t.relname::text,
           CASE WHEN EXISTS (SELECT 1 FROM pg_constraint WHERE conindid = c.oid) THEN NULL
             ELSE pg_get_indexdef(c.oid) END
         FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_class t ON t.oid = i.indrelid
-        WHERE \(Self.isCurrent) AND NOT t.relispartition
+        WHERE \(isCurrent) AND NOT t.relispartition
         UNION ALL
         SELECT c.oid, 3, 'view', c.relname::text, c.relname::text,
           CASE c.relkind WHEN 'm' THEN 'CREATE MATERIALIZED VIEW ' ELSE 'CREATE VIEW ' END
             || quote_ident(c.relname) || ' AS ' || rtrim(pg_get_viewdef(c.oid), ';')
-        FROM pg_class c WHERE c.relkind IN ('v', 'm') AND \(Self.isCurrent) AND \(Self.isNoExtensions)
+        FROM pg_class c WHERE c.relkind IN ('v', 'm') AND \(isCurrent) AND \(Self.isNoExtensions)
         UNION ALL
         SELECT g.oid, 4, 'trigger', g.tgname::text, c.relname::text, pg_get_triggerdef(g.oid, true)
         FROM pg_trigger g JOIN pg_class c ON c.oid = g.tgrelid
-        WHERE NOT g.tgisinternal AND NOT c.relispartition AND \(Self.isCurrent)
+        WHERE NOT g.tgisinternal AND NOT c.relispartition AND \(isCurrent)
       ) AS entries ORDER BY oid, part
       """)
     let all = try rows.map {
@@ -63,10 +65,13 @@ struct PostgresCatalog: EngineCatalog {
 
   func table(_ name: String, isTemporary: Bool) throws -> TableSchema? {
     let place: SQL =
-      isTemporary ? Self.resolved(name) : "c.relname = \(name)::text AND \(Self.isCurrent)"
+      isTemporary ? resolved(name) : "c.relname = \(name)::text AND \(isCurrent)"
     guard let relation = try relation(place), relation.isTable else { return nil }
     var table = TableSchema(name: name)
     table.engine = PostgresDefinitions.engine
+    table.schema = schema
+    table.isInCurrentSchema =
+      try schema != nil && db.value("SELECT current_schema() = \(schema)::text") ?? false
     table.columns = try columns(relation.number)
     try readConstraints(relation.number, &table)
     let (keys, definitions) = try foreignKeys(relation.number)
@@ -91,8 +96,9 @@ struct PostgresCatalog: EngineCatalog {
   // MARK: Relations
 
   /// The condition of the relation to which a name resolves, as in statements.
-  private static func resolved(_ name: String) -> SQL {
-    "c.oid = to_regclass(quote_ident(\(name)::text))"
+  private func resolved(_ name: String) -> SQL {
+    if schema != nil { return "c.relname = \(name)::text AND \(isCurrent)" }
+    return "c.oid = to_regclass(quote_ident(\(name)::text))"
   }
 
   private func relation(_ place: SQL) throws -> (number: Int64, isTable: Bool)? {
@@ -109,7 +115,7 @@ struct PostgresCatalog: EngineCatalog {
 
   /// A relation's number in the catalog. Throws if there is no table or view of this name.
   private func number(of name: String) throws -> Int64 {
-    guard let relation = try relation(Self.resolved(name)) else {
+    guard let relation = try relation(resolved(name)) else {
       throw DatabaseError(.error, "no such table: \(name)", engine: PostgresDefinitions.engine)
     }
     return relation.number
@@ -202,10 +208,12 @@ struct PostgresCatalog: EngineCatalog {
     var definitions: [String] = []
     let rows = try db.executeQuery(
       """
-      SELECT k.conname::text AS name, f.relname::text AS other, \(Self.action("k.confupdtype")) AS updated,
+      SELECT k.conname::text AS name, f.relname::text AS other, n.nspname::text AS schema,
+        n.nspname = current_schema() AS is_current, \(Self.action("k.confupdtype")) AS updated,
         \(Self.action("k.confdeltype")) AS deleted, k.condeferred AS is_deferred, a.attname::text AS own,
         b.attname::text AS referenced, pg_get_constraintdef(k.oid) AS definition
       FROM pg_constraint k JOIN pg_class f ON f.oid = k.confrelid
+        JOIN pg_namespace n ON n.oid = f.relnamespace
         CROSS JOIN LATERAL unnest(k.conkey, k.confkey) WITH ORDINALITY AS c (own, other, place)
         JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = c.own
         JOIN pg_attribute b ON b.attrelid = k.confrelid AND b.attnum = c.other
@@ -220,6 +228,11 @@ struct PostgresCatalog: EngineCatalog {
             onDelete: ForeignKeyAction(rawValue: try rows.get("deleted")) ?? .noAction,
             onUpdate: ForeignKeyAction(rawValue: try rows.get("updated")) ?? .noAction,
             isDeferred: try rows.get("is_deferred"), name: name))
+        let isCurrent: Bool = try rows.get("is_current", as: Bool?.self) ?? false
+        if !isCurrent || schema != nil {
+          keys[keys.count - 1].referencedSchema = try rows.get("schema")
+          keys[keys.count - 1].refersToCurrentSchema = isCurrent
+        }
         definitions.append(try rows.get("definition"))
       }
       keys[keys.count - 1].columns.append(try rows.get("own"))
@@ -277,8 +290,11 @@ struct PostgresCatalog: EngineCatalog {
     return indexes
   }
 
-  private static let isCurrent: SQL =
-    "c.relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = current_schema())"
+  private var schemaName: SQL { schema.map { "\($0)::text" } ?? "current_schema()" }
+
+  private var isCurrent: SQL {
+    "c.relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = \(schemaName))"
+  }
 
   private static let isNoExtensions: SQL = """
     NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid

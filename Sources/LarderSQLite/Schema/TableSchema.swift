@@ -5,6 +5,11 @@
 public struct TableSchema: Hashable, Sendable {
   /// The table's name.
   public let name: String
+  /// The schema (namespace) that a declaration names, or from which the table was read by its name; nil for
+  /// the first one of the search path, or SQLite's `main`.
+  public package(set) var schema: String?
+  /// Whether the named schema is the first one of the search path.
+  package var isInCurrentSchema = false
   /// The columns in order.
   public package(set) var columns: [ColumnSchema] = []
   /// Whether the key is [AUTOINCREMENT](https://www.sqlite.org/autoinc.html).
@@ -57,6 +62,10 @@ public struct TableSchema: Hashable, Sendable {
     columns.first { engine == nil ? $0.name.foldedName == name.foldedName : $0.name == name }
   }
 
+  package var quotedName: String { name.quoted(in: schema) }
+  /// The name for messages, behind that of the schema, if there is one.
+  package var fullName: String { schema.map { "\($0).\(name)" } ?? name }
+
   /// A name as it is compared: regardless of case, or exactly on another engine.
   package func key(_ name: String) -> [UInt8] { engine == nil ? name.foldedName : Array(name.utf8) }
 
@@ -68,17 +77,17 @@ public struct TableSchema: Hashable, Sendable {
 extension TableSchema {
   /// Writes the CREATE TABLE anew, from the columns and constraints.
   package mutating func writeStatement() {
-    sql = Self.statement(name, columns.map(\.sql) + constraints)
+    sql = Self.statement(name, in: schema, columns.map(\.sql) + constraints)
   }
 
   /// Writes a CREATE TABLE statement.
   ///
   /// - Parameter definitions: those of the columns, then those of the constraints.
   package static func statement(
-    _ name: String, _ definitions: [String], isTemporary: Bool = false
+    _ name: String, in schema: String? = nil, _ definitions: [String], isTemporary: Bool = false
   ) -> String {
     let lines = definitions.map { "  " + $0 }.joined(separator: ",\n")
-    return "CREATE \(isTemporary ? "TEMP " : "")TABLE \(name.quotedIdentifier) (\n\(lines)\n)"
+    return "CREATE \(isTemporary ? "TEMP " : "")TABLE \(name.quoted(in: schema)) (\n\(lines)\n)"
   }
 }
 
@@ -181,6 +190,10 @@ public struct ForeignKeySchema: Hashable, Sendable {
   public package(set) var columns: [String]
   /// The referenced table.
   public let referencedTable: String
+  /// The schema of the referenced table; nil for the first one of the search path.
+  public package(set) var referencedSchema: String?
+  /// Whether the named schema of the referenced table is the first one of the search path.
+  package var refersToCurrentSchema = false
   /// The referenced columns; empty for the table's primary key.
   public package(set) var referencedColumns: [String]
   /// The action when the referenced row is deleted.

@@ -124,6 +124,7 @@ struct AdoptionTests {
     try makeForeign()
     let pool = try PostgresPool(address)
     defer { try? pool.close() }
+    let migrator = migrator
     let threads = (0..<6).map { _ in Worker { try migrator.migrate(pool, adopting: "vacuum") } }
     for thread in threads { try thread.end() }
     #expect(try migrator.applied(db).count == 4)
