@@ -186,11 +186,17 @@ private struct TableComparison {
 
   private mutating func compareIndexes() {
     let missing = declared.missingUniqueConstraints(in: found) + declared.missingIndexes(in: found)
-    for index in missing { add(.index, index.onlyColumn, index.sql, nil) }
     let surplus =
-      found.missingUniqueConstraints(in: declared)
-      + found.surplusIndexes(for: declared, wholly: wholly)
+      found.missingUniqueConstraints(in: declared) + found.surplusIndexes(for: declared)
+    for index in missing where index.isDeclarable { add(.index, index.onlyColumn, index.sql, nil) }
     for index in surplus { add(.index, index.onlyColumn, nil, index.sql) }
+    guard wholly else { return }
+    for index in declared.undeclarableIndexes(missingIn: found) {
+      add(.index, index.onlyColumn, index.sql, nil)
+    }
+    for index in found.undeclarableIndexes(missingIn: declared) {
+      add(.index, index.onlyColumn, nil, index.sql)
+    }
   }
 
   private func check(_ condition: String) -> (key: [String], sql: String) {

@@ -15,10 +15,12 @@ extension Schema {
       for index in rest.tables.indices {
         let table = rest.tables[index]
         let other = declared.table(like: table)
-        let surplus = other.map { table.surplusIndexes(for: $0, wholly: true) } ?? table.indexes
+        let surplus = other.map { table.surplusIndexes(for: $0) } ?? table.indexes
         for index in table.indexes where names.contains(index.name.foldedName) {
           steps.append(
-            SchemaStep(dropping: index, of: table, isDestructive: surplus.contains(index)))
+            SchemaStep(
+              dropping: index, of: table,
+              isDestructive: surplus.contains(index) || !index.isDeclarable))
         }
         rest.tables[index].indexes.removeAll { names.contains($0.name.foldedName) }
       }

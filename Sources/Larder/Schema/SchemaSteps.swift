@@ -119,7 +119,11 @@ extension Schema {
     for table: TableSchema, found: TableSchema?, knownTo virtualTables: [SchemaEntry]
   ) -> [SchemaStep] {
     guard let found else { return creation(of: table) }
-    let indexes = found.surplusIndexes(for: table, wholly: isWhole).map {
+    // An exclusion constraint isn't dropped as an index is.
+    let others = isWhole ? found.undeclarableIndexes(missingIn: table) : []
+    let surplus =
+      found.surplusIndexes(for: table) + others.filter { $0.sql.hasPrefix("CREATE") }
+    let indexes = surplus.map {
       SchemaStep(dropping: $0, of: table, isDestructive: true)
     }
     return indexes

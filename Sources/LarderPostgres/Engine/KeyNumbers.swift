@@ -67,13 +67,13 @@ extension ChosenKeys.Column {
   /// Moves the sequence past the keys in its way: its next number, and keys that follow it without a gap.
   var pass: String {
     """
-      SELECT \(moved(to: "number")) FROM (\(sequence)) AS numbers CROSS JOIN LATERAL (\
-      SELECT own.\(key) AS number FROM \(table) AS own WHERE own.\(key) > numbers.last \
-      AND own.\(key) < \(Self.greatestFollowed) \
-      AND NOT EXISTS (SELECT 1 FROM \(table) AS next WHERE next.\(key) = own.\(key) + 1) \
-      ORDER BY own.\(key) LIMIT 1) AS there \
-      WHERE EXISTS (SELECT 1 FROM \(table) AS first WHERE first.\(key) = numbers.last + 1)
-      """
+    SELECT \(moved(to: "number")) FROM (\(sequence)) AS numbers CROSS JOIN LATERAL (\
+    SELECT own.\(key) AS number FROM \(table) AS own WHERE own.\(key) > numbers.last \
+    AND own.\(key) < \(Self.greatestFollowed) \
+    AND NOT EXISTS (SELECT 1 FROM \(table) AS next WHERE next.\(key) = own.\(key) + 1) \
+    ORDER BY own.\(key) LIMIT 1) AS there \
+    WHERE EXISTS (SELECT 1 FROM \(table) AS first WHERE first.\(key) = numbers.last + 1)
+    """
   }
 }
 

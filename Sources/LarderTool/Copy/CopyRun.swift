@@ -240,7 +240,8 @@ struct CopyRun {
   private func renumber(_ table: CopiedTable, _ db: Database) throws {
     guard let found = try TableSchema.found(table.targetName, in: db) else { return }
     for column in found.columns where column.hasNumbers {
-      try execute(PostgresNumbers.renumber(table.targetName.quotedIdentifier, column: column.name), db)
+      try execute(
+        PostgresNumbers.renumber(table.targetName.quotedIdentifier, column: column.name), db)
     }
   }
 
