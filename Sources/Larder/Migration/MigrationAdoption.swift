@@ -115,7 +115,9 @@ extension Migrator {
     configuration.slowStatementThreshold = .zero
     let copy = try DatabaseCopy(Database(configuration: configuration))
     try Migrator(Array(migrations)).migrate(copy.db)
-    return try Schema(copy.db, schemas: schemas)
+    var schema = try Schema(copy.db, schemas: schemas)
+    schema.tables.removeAll { Schema.isBookkeeping($0.name) }
+    return schema
   }
 
   /// The schema that migrations make in another engine's empty schema.

@@ -136,7 +136,7 @@ struct OtherSchemaTests {
     // A key that is given moves the sequence of this table.
     _ = try Order(id: 50, customer: 1, total: 0, version: 0).inserted(db)
     #expect(try Order(id: nil, customer: 1, total: 0, version: 0).inserted(db).id == 51)
-    try order.delete(db)
+    try Order.find(db, 1).delete(db)
     #expect(try count("sales.\"order\"") == 2 && count("public.\"order\"") == 0)
     #expect(try db.value("SELECT count(*) FROM \(Order.table)", as: Int.self) == 2)
   }
