@@ -24,13 +24,9 @@ struct ServerColumns {
       FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
         JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
         JOIN bases b ON b.type = a.atttypid AND b.kind <> 'd'
-<<<<<<< HEAD
         JOIN pg_type t ON t.oid = b.base
         LEFT JOIN pg_type e ON e.oid = t.typelem AND t.typcategory = 'A'
-      WHERE n.nspname = current_schema() AND c.relkind IN ('r', 'p', 'v')
-=======
       WHERE n.nspname = current_schema() AND c.relkind IN ('r', 'p', 'v', 'm')
->>>>>>> 4dd2229e (Schemas that Django, SQLAlchemy, Rails and Fluent make are kept as SQL, and adopted in tests; a page for those who come from Fluent)
       """)
     while try rows.next() {
       types[try rows.get(at: 0), default: [:]][try rows.get(at: 1)] = try rows.get(at: 2)

@@ -28,14 +28,10 @@ extension MisuseCall {
       try Town.table.schema().rebuild($0.db)
     },
     MisuseCall("TableSchema.drop(_:ifExists:)") { try Land.table.schema().drop($0.db) },
-<<<<<<< HEAD
     MisuseCall("Database.createEnum(_:of:)", outcome: .either) {
       try $0.db.createEnum("size", of: Size.self)
     },
-    MisuseCall("Schema.init(_:)") { _ = try Schema($0.db) },
-=======
     MisuseCall("Schema.init(_:schemas:)") { _ = try Schema($0.db) },
->>>>>>> a0a34610 (A record's table may be in another schema: all statements name it, and schemas are read and compared by name)
     MisuseCall("Schema.init(_:in:)", outcome: .either) { _ = try Schema(Town.self, in: $0.db) },
     MisuseCall(
       "TableSchema.init(_:_:constraints:indexes:options:in:)", outcome: .either
