@@ -3,6 +3,8 @@ import LarderSQLite
 /// The statements of a record's operations, made of its table's columns alone.
 struct RecordSQL {
   private let table: SQLFragment
+  /// The table's name before those of columns, which is never qualified.
+  private let alias: SQLFragment
   let columns: [ColumnDefinition]
   private let names: [SQLFragment]
   private let parameters: [SQLFragment]
@@ -14,8 +16,9 @@ struct RecordSQL {
   let created: [Int]
   let updated: [Int]
 
-  init(table: SQLFragment, columns: [ColumnDefinition]) {
+  init(table: SQLFragment, name: String, columns: [ColumnDefinition]) {
     self.table = table
+    alias = SQLFragment(text: name.quotedIdentifier)
     self.columns = columns
     names = columns.map { SQLFragment(text: $0.name.quotedIdentifier) }
     parameters = Self.parameters(for: columns.map(\.name)).enumerated().map {
@@ -150,7 +153,7 @@ struct RecordSQL {
   var delete: SQLFragment { "DELETE FROM \(table) WHERE \(keyCondition)" }
 
   /// The next version of an existing row.
-  func next(_ version: Int) -> SQLFragment { "\(table).\(names[version]) + 1" }
+  func next(_ version: Int) -> SQLFragment { "\(alias).\(names[version]) + 1" }
 
   private func assignment(_ column: Int, _ value: SQLFragment) -> SQLFragment {
     "\(names[column]) = \(value)"

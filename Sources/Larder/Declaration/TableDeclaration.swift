@@ -40,8 +40,11 @@ final class TableDeclaration {
     storages.append(UInt(bitPattern: ObjectIdentifier(column.storage)))
   }
 
-  func problem(table name: String) -> String? {
-    Self.problem(ofNames: name, columns) ?? repeatedProblem ?? orderProblem ?? versionProblem
+  func problem(table name: String, schema: String?) -> String? {
+    if let schema, schema.isEmpty || schema.utf8.contains(0) {
+      return "the name of its schema is empty or holds a NUL"
+    }
+    return Self.problem(ofNames: name, columns) ?? repeatedProblem ?? orderProblem ?? versionProblem
       ?? timestampProblem ?? Self.keyProblem(columns, options) ?? viewProblem ?? unwrittenKeyProblem
       ?? uncoveredProblem
   }

@@ -27,6 +27,9 @@ public struct Table<R: Record>: Sendable {
   ///   - name: any text without NUL, except an empty one.
   ///   - make: an initializer, usually the compiler's own.
   ///   - columns: one for each parameter of the initializer, in the order of the stored properties.
+  ///   - schema: the schema (namespace) that has the table on PostgreSQL, or the name of an attached database
+  ///     on SQLite. All statements name it. Nil for the first schema of the search path in which a table of
+  ///     this name is found, and for SQLite's `main`.
   ///   - constraints: those that aren't a single column's.
   ///   - indexes: those that aren't a single column's.
   ///   - options: whether it has no row id, or no primary key, or isn't STRICT.
@@ -35,15 +38,16 @@ public struct Table<R: Record>: Sendable {
   @inlinable
   public init<each Value>(
     _ name: String, _ make: @escaping @Sendable (repeat consuming each Value) -> R,
-    _ columns: repeat Column<R, each Value>, constraints: [TableConstraint<R>] = [],
-    indexes: [TableConstraint<R>] = [], options: TableOptions = [],
+    _ columns: repeat Column<R, each Value>, schema: String? = nil,
+    constraints: [TableConstraint<R>] = [], indexes: [TableConstraint<R>] = [],
+    options: TableOptions = [],
     notStored: [PartialKeyPath<R> & Sendable] = []
   ) {
     let declaration = TableDeclaration(
       of: R.self, constraints, indexes, options, notStored: notStored)
     repeat declaration.add(each columns)
     let core = TableCore(
-      name, declaration, tupleSize: MemoryLayout<(repeat each Value)>.size,
+      name, in: schema, declaration, tupleSize: MemoryLayout<(repeat each Value)>.size,
       columns: { TableDeclaration.problem(of: R.columns, given: $0, $1) }
     ) { memory, body in
       let values = memory.assumingMemoryBound(to: (repeat each Value).self).move()
@@ -76,6 +80,8 @@ public struct Table<R: Record>: Sendable {
 
   /// The table's name.
   public var name: String { core.name }
+  /// The schema of the declaration; nil if it names none.
+  public var schema: String? { core.schema }
   /// The columns in order.
   public var columns: [ColumnDefinition] { core.columns }
   /// The names of the columns in order.

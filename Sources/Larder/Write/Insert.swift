@@ -148,14 +148,14 @@ extension TableCore {
 
   package func noteKey(_ key: Int64?, _ db: Database) throws {
     guard let key, let rowIDColumn else { return }
-    try db.noteKey(key, of: columns[rowIDColumn].name, in: name)
+    try db.noteKey(key, of: columns[rowIDColumn].name, in: quotedName)
   }
 
   /// Advances the engine's key sequence past keys that the transaction has written, before a row without
   /// one is.
   package func passKeys(before record: UnsafeRawPointer, _ db: Database) throws {
     guard let column = try missingKey(of: record, db) else { return }
-    try db.passKeys(of: columns[column].name, in: name)
+    try db.passKeys(of: columns[column].name, in: quotedName)
   }
 
   /// The record's row id; nil if the table has no such column, or the record no key.

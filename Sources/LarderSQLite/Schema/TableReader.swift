@@ -160,18 +160,19 @@ struct TableReader {
 
 extension TableSchema {
   /// The schema of a table, as the database has it; nil if there is none of this name. A temporary table
-  /// hides another one unless a schema is given. On another engine, only the first schema of the search path
-  /// counts, or, for the schema `temp`, temporary tables.
+  /// hides another one unless a schema is given, which may be an attached database. On another engine, only
+  /// the schema counts, or the first one of the search path; the schema `temp` has the temporary tables.
   package static func found(
     _ name: String, in db: Database, schema: String? = nil
   ) throws -> TableSchema? {
-    if let catalog = db.catalog {
+    if let catalog = db.catalog(of: schema == "temp" ? nil : schema) {
       return try catalog.table(name, isTemporary: schema == "temp")
     }
     let tables = try db.executeQuery(
       """
       SELECT schema, name, strict, wr FROM pragma_table_list(?1)
-      WHERE type <> 'view' AND schema IN ('main', 'temp') AND schema = ifnull(?2, schema)
+      WHERE type <> 'view' AND CASE WHEN ?2 IS NULL THEN schema IN ('main', 'temp')
+        ELSE schema = ?2 COLLATE NOCASE END
       ORDER BY schema = 'main' LIMIT 1
       """, name, schema
     ).map { row in
