@@ -10,6 +10,8 @@ package final class ExpressionCoding: Sendable {
   /// Whether the values are Floats: SQLite computes with Doubles, so that results have to be rounded.
   let isFloat: Bool
   let form: StoredForm
+  /// The declared collation of the column, in capital letters, if it isn't `BINARY`. SQLite knows it by itself.
+  package let collation: String?
   private let type: Any.Type
   private let access: PropertyAccess
   private let optionalType: Any.Type
@@ -22,7 +24,8 @@ package final class ExpressionCoding: Sendable {
     return optionalType == type ? optionalAccess : nil
   }
 
-  init<Value>(_ coding: ColumnCoding<Value>) {
+  init<Value>(_ coding: ColumnCoding<Value>, collation: String? = nil) {
+    self.collation = collation
     type = Value.self
     access = .value(coding)
     optionalType = Value?.self

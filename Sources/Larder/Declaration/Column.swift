@@ -39,8 +39,9 @@ public struct Column<R, Value: Sendable>: Sendable {
     _ name: String, _ keyPath: KeyPath<R, Value> & Sendable, _ options: ColumnOption<Value>...,
     as coding: ColumnCoding<Value>
   ) {
-    storage = ColumnStorage(
-      name, options, coding, .coded(keyPath, coding), ExpressionCoding(coding))
+    storage = ColumnStorage(name, options, coding, .coded(keyPath, coding)) {
+      ExpressionCoding(coding, collation: $0)
+    }
   }
 
   /// A column of an Optional property, with a coding of its own for the wrapped type.
@@ -49,8 +50,9 @@ public struct Column<R, Value: Sendable>: Sendable {
     _ options: ColumnOption<Wrapped?>..., as coding: ColumnCoding<Wrapped>
   ) where Value == Wrapped? {
     let optional = coding.optional
-    storage = ColumnStorage(
-      name, options, optional, .coded(keyPath, optional), ExpressionCoding(coding))
+    storage = ColumnStorage(name, options, optional, .coded(keyPath, optional)) {
+      ExpressionCoding(coding, collation: $0)
+    }
   }
 }
 
@@ -112,12 +114,8 @@ final class ColumnStorage<Value: Sendable>: Sendable {
   @usableFromInline
   init(
     _ name: String, _ options: [ColumnOption<Value>], _ coding: ColumnCoding<Value>,
-    _ access: PropertyAccess, _ expressionCoding: ExpressionCoding?
+    _ access: PropertyAccess, _ expressionCoding: ((String?) -> ExpressionCoding)?
   ) {
-    // These comparisons need no lookup where the compiler knows the type.
-    let isFloat = Value.self == Float.self || Value.self == Float?.self
-    let needsCoding = isFloat || coding.columnType.kind == .decimal
-    self.expressionCoding = expressionCoding ?? (needsCoding ? ExpressionCoding(coding) : nil)
     self.coding = coding
     self.access = access
     unqualified = SQLFragment(text: name.quotedIdentifier)
@@ -131,6 +129,13 @@ final class ColumnStorage<Value: Sendable>: Sendable {
     definition.numbers = coding.numbers
     if expressionCoding != nil { definition.code = { coding.coded($0) } }
     self.definition = definition
+    // These comparisons need no lookup where the compiler knows the type.
+    let isFloat = Value.self == Float.self || Value.self == Float?.self
+    let collation = definition.knownCollation
+    let needsCoding = isFloat || coding.columnType.kind == .decimal || collation != nil
+    self.expressionCoding =
+      expressionCoding?(collation)
+      ?? (needsCoding ? ExpressionCoding(coding, collation: collation) : nil)
   }
 }
 

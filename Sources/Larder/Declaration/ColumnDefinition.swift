@@ -17,6 +17,14 @@ public struct ColumnDefinition: Sendable {
   var greatestVersion: Int64?
   var isVersion: Bool { greatestVersion != nil }
   var collation: String?
+  /// The collation in capital letters; nil for `BINARY`, by which columns are compared that declare none.
+  var knownCollation: String? {
+    collation.flatMap { $0.uppercased() == "BINARY" ? nil : $0.uppercased() }
+  }
+  /// A coding that tells only the collation; nil for a column without one.
+  var collationCoding: ExpressionCoding? {
+    knownCollation.map { ExpressionCoding(ColumnCoding<String>.plain, collation: $0) }
+  }
   /// The declared type in CREATE TABLE, if it isn't that of ``type``.
   var sqlType: String?
   var checks: [SQLFragment] = []

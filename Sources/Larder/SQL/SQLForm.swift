@@ -46,6 +46,9 @@ package enum SQLForm: Sendable {
   case ownText
   /// Whether a text begins or ends with another, and the position of one text in another.
   case hasPrefix, hasSuffix, position
+  /// Whether a text matches a pattern of LIKE, with a backslash as escape. If the case of letters doesn't
+  /// matter, the pattern is folded. A pattern that matches nothing is NULL.
+  case like(caseSensitive: Bool)
   /// A format in strftime's notation, and a date, which becomes text in that format.
   case strftime
   /// A date, and modifiers in SQLite's words. The first `months` of them are

@@ -34,6 +34,9 @@ extension SQLFragment {
     return (type as? any DatabaseValueConvertible.Type)?.columnType.kind
   }
 
+  /// The collation that the fragment's column declares, in capital letters; nil if that is `BINARY`.
+  package final var columnCollation: String? { coding?.collation }
+
   /// Whether it is a decimal number.
   package final var isDecimal: Bool { coding?.isDecimal ?? false }
 
