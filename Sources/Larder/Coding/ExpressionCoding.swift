@@ -1,3 +1,4 @@
+import FoundationEssentials
 import LarderSQLite
 
 /// How a column's values are stored, without their type.
@@ -12,6 +13,8 @@ package final class ExpressionCoding: Sendable {
   let form: StoredForm
   /// The declared collation of the column, in capital letters, if it isn't `BINARY`. SQLite knows it by itself.
   package let collation: String?
+  /// The coding of a date's moment, if the values are dates as text in several forms.
+  let moment: ExpressionCoding?
   private let type: Any.Type
   private let access: PropertyAccess
   private let optionalType: Any.Type
@@ -26,6 +29,7 @@ package final class ExpressionCoding: Sendable {
 
   init<Value>(_ coding: ColumnCoding<Value>, collation: String? = nil) {
     self.collation = collation
+    moment = coding.isDateText ? ExpressionCoding(ColumnCoding<Date>.unixMilliseconds) : nil
     type = Value.self
     access = .value(coding)
     optionalType = Value?.self

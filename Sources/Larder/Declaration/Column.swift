@@ -127,6 +127,7 @@ final class ColumnStorage<Value: Sendable>: Sendable {
       }
     }
     definition.numbers = coding.numbers
+    definition.isDateText = coding.isDateText
     if expressionCoding != nil { definition.code = { coding.coded($0) } }
     self.definition = definition
     // These comparisons need no lookup where the compiler knows the type.

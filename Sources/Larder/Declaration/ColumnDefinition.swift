@@ -1,3 +1,4 @@
+import FoundationEssentials
 import LarderSQLite
 
 /// The declaration of a column, without the property. It becomes a ``LarderSQLite/ColumnSchema`` once the
@@ -21,9 +22,10 @@ public struct ColumnDefinition: Sendable {
   var knownCollation: String? {
     collation.flatMap { $0.uppercased() == "BINARY" ? nil : $0.uppercased() }
   }
-  /// A coding that tells only the collation; nil for a column without one.
-  var collationCoding: ExpressionCoding? {
-    knownCollation.map { ExpressionCoding(ColumnCoding<String>.plain, collation: $0) }
+  /// A coding that tells how the column is compared, but not the type of its values; nil if that is as stored.
+  var comparisonCoding: ExpressionCoding? {
+    if isDateText { return ExpressionCoding(ColumnCoding<Date>.text()) }
+    return knownCollation.map { ExpressionCoding(ColumnCoding<String>.plain, collation: $0) }
   }
   /// The declared type in CREATE TABLE, if it isn't that of ``type``.
   var sqlType: String?
@@ -36,6 +38,8 @@ public struct ColumnDefinition: Sendable {
   var defaultValue: (@Sendable (DateFormat) throws -> DatabaseValue)?
 
   var numbers = NumberTexts.any
+  /// Whether the column holds dates as text in several forms.
+  var isDateText = false
   /// Gives a value of the property's type the column's own coding, if it has one.
   var code: (@Sendable (any DatabaseValueConvertible) -> any DatabaseValueConvertible)?
 

@@ -110,7 +110,9 @@ struct RecordSQL {
     // A dialect may fold a column by its collation, and so does its unique index.
     let terms = target.map { column -> SQLFragment in
       let definition = columns[column]
-      guard let coding = definition.collationCoding else { return names[column] }
+      guard definition.knownCollation != nil, let coding = definition.comparisonCoding else {
+        return names[column]
+      }
       return SQLFragment(
         .grouping, SQLFragment(text: definition.name.quotedIdentifier, coding: coding))
     }

@@ -208,6 +208,8 @@ enum PostgresForms {
       return "\(start.folded(by: collation)) = \(operands[1].folded(by: collation))"
     case .like(let caseSensitive): return like(first, operands[1], caseSensitive)
     case .ownText: return "(\(first) COLLATE \"C\")"
+    case .moment, .dateText:
+      return .unsupported("comparing dates as text in several forms (use a timestamptz column)")
     case .strftime: return "(\(DateFormatting.text(first, operands[1])) COLLATE \"C\")"
     case .seconds: return "extract(epoch FROM \(DateFormatting.moment(operands[0])))"
     case .dateAdding(let months):

@@ -180,20 +180,19 @@ struct CaseTests {
     #expect(codes.dropFirst().allSatisfy { $0 == "inserted" }, "\(codes)")
   }
 
-  private static let conditions:
-    [@Sendable (RecordFields<Member>) -> SQLExpression<Bool>] = [
-      { $0.email == "ANN@example.org" }, { $0.email != "ANN@example.org" },
-      { $0.email < "BOB" }, { $0.email >= "bob@example.org" },
-      { $0.email.in(["ANN@EXAMPLE.ORG", "cid@example.org"]) },
-      { !$0.email.in(["ANN@EXAMPLE.ORG", "cid@example.org"]) },
-      { $0.email.in("ANN"..."CID") }, { $0.email.hasPrefix("ann") }, { $0.email.hasPrefix("Ann") },
-      { $0.email.hasSuffix("ORG") }, { $0.email.contains("ANN") }, { $0.email.like("ann%") },
-      { $0.email.like("ann%", caseSensitive: true) }, { $0.nickname == "ANN" },
-      { $0.nickname != "ANN" }, { $0.nickname == nil }, { $0.nickname == $0.email },
-      { $0.email == $0.nickname }, { $0.email.collate("BINARY") == "ANN@example.org" },
-      { $0.email.lowercased == "ann@example.org" }, { $0.email.length == 15 },
-      { $0.nickname.coalesce("") == "ANN" }, { $0.nickname == "ÄNN" }, { $0.nickname == "änn" },
-    ]
+  private static let conditions: [@Sendable (RecordFields<Member>) -> SQLExpression<Bool>] = [
+    { $0.email == "ANN@example.org" }, { $0.email != "ANN@example.org" },
+    { $0.email < "BOB" }, { $0.email >= "bob@example.org" },
+    { $0.email.in(["ANN@EXAMPLE.ORG", "cid@example.org"]) },
+    { !$0.email.in(["ANN@EXAMPLE.ORG", "cid@example.org"]) },
+    { $0.email.in("ANN"..."CID") }, { $0.email.hasPrefix("ann") }, { $0.email.hasPrefix("Ann") },
+    { $0.email.hasSuffix("ORG") }, { $0.email.contains("ANN") }, { $0.email.like("ann%") },
+    { $0.email.like("ann%", caseSensitive: true) }, { $0.nickname == "ANN" },
+    { $0.nickname != "ANN" }, { $0.nickname == nil }, { $0.nickname == $0.email },
+    { $0.email == $0.nickname }, { $0.email.collate("BINARY") == "ANN@example.org" },
+    { $0.email.lowercased == "ann@example.org" }, { $0.email.length == 15 },
+    { $0.nickname.coalesce("") == "ANN" }, { $0.nickname == "ÄNN" }, { $0.nickname == "änn" },
+  ]
 
   @Test("Conditions on a NOCASE column hold for the same rows on both engines")
   func conditions() throws {
