@@ -54,6 +54,29 @@ public struct Column<R, Value: Sendable>: Sendable {
       ExpressionCoding(coding, collation: $0)
     }
   }
+
+  /// The same column of another record, for a record that is a part of it; see `Table.init(of:_:_:notStored:)`.
+  @inlinable
+  public init<Whole>(
+    _ column: Column<Whole, Value>, _ keyPath: KeyPath<R, Value> & Sendable
+  ) where Value: DatabaseValueConvertible {
+    let isWritable = keyPath is WritableKeyPath<R, Value>
+    // Only a property without a coding of its own is read and written where it lies.
+    let access = MemoryLayout<R>.offset(of: keyPath).flatMap {
+      column.access.isStored
+        ? PropertyAccess.plain(Value.self, offset: $0, isWritable: isWritable, keyPath: keyPath)
+        : nil
+    }
+    storage = ColumnStorage(column.storage, access ?? column.storage.access(by: keyPath))
+  }
+
+  /// The same column of another record, whose type has a coding of its own.
+  @_disfavoredOverload
+  public init<Whole>(
+    _ column: Column<Whole, Value>, _ keyPath: KeyPath<R, Value> & Sendable
+  ) {
+    storage = ColumnStorage(column.storage, column.storage.access(by: keyPath))
+  }
 }
 
 /// A column, without the type of its values.
@@ -107,6 +130,22 @@ final class ColumnStorage<Value: Sendable>: Sendable {
     ).exchanged
     if !isFirst { reference.release() }
     return node
+  }
+
+  /// Access to a record's property with the column's coding.
+  @usableFromInline
+  func access<R>(by keyPath: KeyPath<R, Value> & Sendable) -> PropertyAccess {
+    .coded(keyPath, coding)
+  }
+
+  /// The same column with another property.
+  @usableFromInline
+  init(_ column: ColumnStorage<Value>, _ access: PropertyAccess) {
+    definition = column.definition
+    unqualified = column.unqualified
+    expressionCoding = column.expressionCoding
+    coding = column.coding
+    self.access = access
   }
 
   deinit { qualified.load(ordering: .acquiring)?.release() }

@@ -217,13 +217,13 @@ extension Table {
 
 extension TableCore {
   func schema(dateFormat: DateFormat, in dialect: any Dialect) throws -> TableSchema {
-    try checkWritable()
+    try checkIsWhole()
     return try DeclaredTable(name, columns, constraints, options, dateFormat, dialect).schema
   }
 
   /// The table in the spelling of the database's engine, for a comparison with the database's table.
   func schema(in db: Database) throws -> TableSchema {
-    try checkWritable()
+    try checkIsWhole()
     return try .declared(name, columns, constraints, options, db.dateFormat, in: db)
   }
 }
