@@ -11,8 +11,8 @@ final class TableDeclaration {
   private(set) var storages: [UInt] = []
   private let record: Any.Type
   private let notStored: [CoveredProperty]
-  /// The table of another record, if this record is a part of that.
-  private var whole: TableCore?
+  /// The other record's type and columns, if this record is a part of that.
+  private var whole: (recordType: String, columns: [ColumnDefinition])?
   var recordType: String { "\(record)" }
 
   /// - Parameter notStored: properties that are deliberately in no column.
@@ -34,13 +34,13 @@ final class TableDeclaration {
     }
   }
 
-  /// - Parameter whole: the table of the record that the type is a part of.
-  @usableFromInline
+  /// A part of another record, by that record's type, columns and options.
   convenience init<R>(
-    of type: R.Type, partOf whole: TableCore, notStored: [PartialKeyPath<R> & Sendable]
+    of type: R.Type, partOf whole: String, _ columns: [ColumnDefinition], _ options: TableOptions,
+    notStored: [PartialKeyPath<R> & Sendable]
   ) {
-    self.init(of: type, [], [], whole.options.union(.part), notStored: notStored)
-    self.whole = whole
+    self.init(of: type, [], [], options.union(.part), notStored: notStored)
+    self.whole = (whole, columns)
   }
 
   @usableFromInline

@@ -77,9 +77,15 @@ public struct Table<R: Record>: Sendable {
     _ columns: repeat Column<R, each Value>, notStored: [PartialKeyPath<R> & Sendable] = []
   ) {
     self.init(
-      whole.table.name,
-      TableDeclaration(of: R.self, partOf: whole.table.core, notStored: notStored),
-      make, repeat each columns)
+      whole.table.name, whole.table.part(R.self, notStored), make, repeat each columns)
+  }
+
+  @usableFromInline
+  func part<Part>(
+    _ type: Part.Type, _ notStored: [PartialKeyPath<Part> & Sendable]
+  ) -> TableDeclaration {
+    TableDeclaration(
+      of: type, partOf: core.recordType, core.columns, core.options, notStored: notStored)
   }
 
   @inlinable @inline(__always)
