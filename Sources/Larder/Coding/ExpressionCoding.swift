@@ -27,7 +27,12 @@ package final class ExpressionCoding: Sendable {
     return optionalType == type ? optionalAccess : nil
   }
 
-  init<Value>(_ coding: ColumnCoding<Value>, collation: String? = nil) {
+  /// - Parameters:
+  ///   - collation: the column's collation.
+  ///   - codesValues: whether values need the coding to be stored; false if their type says how.
+  init<Value>(
+    _ coding: ColumnCoding<Value>, collation: String? = nil, codesValues: Bool = true
+  ) {
     self.collation = collation
     moment = coding.isDateText ? ExpressionCoding(ColumnCoding<Date>.unixMilliseconds) : nil
     type = Value.self
@@ -38,7 +43,7 @@ package final class ExpressionCoding: Sendable {
     isDecimal = coding.columnType.kind == .decimal
     form = coding.form
     isFloat = form == .own && (Value.self == Float.self || Value.self == Float?.self)
-    code = { coding.coded($0) }
+    code = { codesValues ? coding.coded($0) : $0 }
   }
 
   /// The coding of a type's expressions without a column; nil for types that SQLite computes with as stored.

@@ -172,10 +172,11 @@ final class ColumnStorage<Value: Sendable>: Sendable {
     // These comparisons need no lookup where the compiler knows the type.
     let isFloat = Value.self == Float.self || Value.self == Float?.self
     let collation = definition.knownCollation
-    let needsCoding = isFloat || coding.columnType.kind == .decimal || collation != nil
+    let codesValues = isFloat || coding.columnType.kind == .decimal
     self.expressionCoding =
       expressionCoding?(collation)
-      ?? (needsCoding ? ExpressionCoding(coding, collation: collation) : nil)
+      ?? (codesValues || collation != nil
+        ? ExpressionCoding(coding, collation: collation, codesValues: codesValues) : nil)
   }
 }
 

@@ -25,7 +25,9 @@ public struct ColumnDefinition: Sendable {
   /// A coding that tells how the column is compared, but not the type of its values; nil if that is as stored.
   var comparisonCoding: ExpressionCoding? {
     if isDateText { return ExpressionCoding(ColumnCoding<Date>.text()) }
-    return knownCollation.map { ExpressionCoding(ColumnCoding<String>.plain, collation: $0) }
+    return knownCollation.map {
+      ExpressionCoding(ColumnCoding<String>.plain, collation: $0, codesValues: false)
+    }
   }
   /// The declared type in CREATE TABLE, if it isn't that of ``type``.
   var sqlType: String?

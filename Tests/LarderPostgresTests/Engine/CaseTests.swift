@@ -80,7 +80,7 @@ struct CaseTests {
   @Test(
     "A pattern matches the same texts on both engines, however the case of letters counts",
     arguments: patterns)
-  func patterns(_ pattern: String, _ escape: Character?) throws {
+  func matching(_ pattern: String, _ escape: Character?) throws {
     _ = try both { db in
       try Word.table.create(db)
       for (index, text) in Self.words.enumerated() {
@@ -195,7 +195,7 @@ struct CaseTests {
   ]
 
   @Test("Conditions on a NOCASE column hold for the same rows on both engines")
-  func conditions() throws {
+  func columnConditions() throws {
     for (number, condition) in Self.conditions.enumerated() {
       let rows = try both { db in
         try Self.fill(db)

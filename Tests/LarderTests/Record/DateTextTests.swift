@@ -32,6 +32,14 @@ struct DateTextTests {
     return db
   }
 
+  /// Both texts of a row as they are stored.
+  private static func texts(_ db: Database, _ id: Int) throws -> [String] {
+    try db.fetch(
+      String.self,
+      "SELECT taken FROM picture WHERE id = ?1 UNION ALL SELECT edited FROM picture WHERE id = ?1",
+      id)
+  }
+
   private static let forms: [(String, Int64)] = [
     ("2016-07-16", 1_468_627_200_000), ("20160716", 1_468_627_200_000),
     ("2016-07", 1_467_331_200_000), ("2016", 1_451_606_400_000),
@@ -90,10 +98,8 @@ struct DateTextTests {
   func writing() throws {
     let db = try Self.database(["2016-07-16T14:30:05+02:00", "2016-07-16 12:30:05"])
     let date = Date(timeIntervalSince1970: 1_468_672_205)
-    try Picture(id: 7, taken: date, edited: date.addingTimeInterval(0.25)).inserted(db)
-    #expect(
-      try db.row("SELECT taken, edited FROM picture WHERE id = 7", as: (String, String).self)
-        .map { [$0.0, $0.1] } == ["2016-07-16 12:30:05", "2016-07-16T12:30:05.250Z"])
+    _ = try Picture(id: 7, taken: date, edited: date.addingTimeInterval(0.25)).inserted(db)
+    #expect(try Self.texts(db, 7) == ["2016-07-16 12:30:05", "2016-07-16T12:30:05.250Z"])
     #expect(try Picture.filter { $0.taken == date }.fetchCount(db) == 3)
     #expect(try Picture.filter { $0.taken.in([date]) }.fetchCount(db) == 3)
     #expect(try Picture.filter { $0.taken != date }.fetchCount(db) == 0)
@@ -121,11 +127,7 @@ struct DateTextTests {
       $0.edited = $0.taken
       $0.taken = $0.taken.adding(days: 1)
     }
-    func texts(_ id: Int) throws -> [String] {
-      try db.row(
-        "SELECT taken, edited FROM picture WHERE id = ?", id, as: (String, String).self
-      ).map { [$0.0, $0.1] } ?? []
-    }
+    func texts(_ id: Int) throws -> [String] { try Self.texts(db, id) }
     #expect(try texts(0) == ["2016-07-17 12:30:05", "2016-07-16T12:30:05.250Z"])
     #expect(try texts(1) == ["2016-07-17 00:00:00", "2016-07-16T00:00:00.000Z"])
     let date = Date(timeIntervalSince1970: 0)
@@ -138,7 +140,7 @@ struct DateTextTests {
     try db.executeUpdate("UPDATE picture SET taken = '19700102T000000Z'")
     for var picture in try Picture.fetchAll(db) { try picture.update(db) }
     #expect(
-      try db.values("SELECT DISTINCT taken FROM picture", as: String.self) == [
+      try db.fetch(String.self, "SELECT DISTINCT taken FROM picture") == [
         "1970-01-02 00:00:00"
       ])
   }
