@@ -45,6 +45,8 @@ public enum RecordAttribute {
     public static func check(_ condition: SQL) -> Self { Self() }
     /// The column's type in CREATE TABLE.
     public static func sqlType(_ type: String) -> Self { Self() }
+    /// The column's types in CREATE TABLE in SQLite and on PostgreSQL.
+    public static func sqlType(sqlite: String? = nil, postgres: String? = nil) -> Self { Self() }
     /// The collation by which text is compared.
     public static func collate(_ name: String) -> Self { Self() }
     /// A generated column: the expression over other columns that computes its value.
@@ -59,11 +61,15 @@ public enum RecordAttribute {
     ) -> Self { Self() }
   }
 
-  /// A coding that doesn't depend on a type: `as: .json`.
+  /// A coding whose name doesn't depend on a type: `as: .json`, `as: .array`.
   @_documentation(visibility: internal)
   public struct JSON {
     /// The value as JSON; see ``Larder/ColumnCoding``.
     public static var json: Self { Self() }
+    /// An array, for which a server has a type; see ``Larder/ColumnCoding``.
+    public static var array: Self { Self() }
+    /// A range, for which a server has types; see ``Larder/ColumnCoding``.
+    public static func range() -> Self { Self() }
   }
 
   /// A stand-in for a record type that doesn't exist yet: `\.name` names a property of it.

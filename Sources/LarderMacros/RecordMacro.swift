@@ -77,13 +77,13 @@ public macro Record<Whole>(of whole: Whole.Type) =
 ///
 /// - Parameters:
 ///   - options: the column's name as a string literal, if it isn't the property's; then its options.
-///   - coding: how the value is stored, if its type doesn't say so: `.json`.
+///   - coding: how the value is stored, if its type doesn't say so: `.json`, `.array`.
 @attached(peer)
 public macro Column(
   _ options: RecordAttribute.ColumnOption..., as coding: RecordAttribute.JSON? = nil
 ) = #externalMacro(module: "LarderMacrosPlugin", type: "PropertyMacro")
 
-/// A column with a coding other than JSON: `@Column(as: .iso8601)`, `@Column("founding", as: .iso8601)`. For
+/// A column with a coding other than JSON and arrays: `@Column(as: .iso8601)`, `@Column("founding", as: .iso8601)`. For
 /// a coding by two closures, write its type: `as: ColumnCoding<Color>(encode: …, decode: …)`.
 @attached(peer)
 public macro Column<Value: Sendable>(

@@ -62,6 +62,14 @@ extension ColumnCoding {
     }
   }
 
+  /// The coding, for a form that isn't that of a type by itself.
+  func stored(as form: StoredForm) -> ColumnCoding {
+    var coding = self
+    coding.form = form
+    coding.numbers = .none
+    return coding
+  }
+
   var optional: ColumnCoding<Value?> {
     ColumnCoding<Value?>(
       bind: { if let value = $0 { try bind(value, $1) } else { try $1.bindNull() } },
@@ -83,17 +91,29 @@ extension ColumnCoding {
 }
 
 /// The form in which values are stored, as far as known. Only columns of one form are compared or assigned.
-enum StoredForm: Hashable, Sendable {
+package enum StoredForm: Hashable, Sendable {
   /// The form that the type itself says.
   case own
   case date(DateFormat)
   case json
+  /// An array of values of a kind: in JSON, or as an array of an engine that has them.
+  case array(ColumnType.Kind)
+  /// A range of values of a kind: in JSON, or as a range of an engine that has them.
+  case range(ColumnType.Kind)
   /// UUIDs as text in small letters.
   case lowercase
   /// Dates as text in several forms, of which one is written.
   case dateText(DateFormat)
   /// Stored by two closures, as values of this type.
   case through(ObjectIdentifier)
+
+  /// Whether SQLite's text is JSON.
+  var isJSON: Bool {
+    switch self {
+    case .json, .array, .range: true
+    default: false
+    }
+  }
 }
 
 /// A value with the coding that it is stored by.
@@ -277,5 +297,53 @@ extension ColumnCoding where Value: Codable {
       coding.numbers = .few
     }
     return coding
+  }
+}
+
+extension ColumnCoding
+where Value: Codable & RangeReplaceableCollection, Value.Element: DatabaseValueConvertible {
+  /// An array: in SQLite its JSON, as ``json`` writes it, and on PostgreSQL an
+  /// [array](https://www.postgresql.org/docs/current/arrays.html) of the element's type, such as `TEXT[]`.
+  ///
+  /// The column of a server may also be an array of another type whose values the element can be: `citext[]`,
+  /// an enumeration's. Its indexes begin with 1 once it was written. Elements may be Optional.
+  public static var array: ColumnCoding { .array(of: Value.Element.columnType.kind) }
+}
+
+extension ColumnCoding
+where
+  Value: Codable & RangeReplaceableCollection,
+  Value.Element: Codable & RangeReplaceableCollection,
+  Value.Element.Element: DatabaseValueConvertible
+{
+  /// An array of arrays, which all have the same length: on PostgreSQL an array of two dimensions.
+  @_disfavoredOverload  // or an array of Data would be one of two dimensions
+  public static var array: ColumnCoding { .array(of: Value.Element.Element.columnType.kind) }
+}
+
+extension ColumnCoding where Value: Codable & RangeReplaceableCollection, Value.Element: Codable {
+  /// An array of values that are JSON: on PostgreSQL `JSONB[]`, or an array of a composite type whose members
+  /// are those of the JSON.
+  @_disfavoredOverload  // or an array of texts would be one of JSON
+  public static var array: ColumnCoding { .array(of: .any) }
+}
+
+extension ColumnCoding {
+  // The compiler finds this one for all other types. Without it, its message doesn't say what is wrong.
+  /// Not available: only arrays of values are stored as arrays.
+  @_documentation(visibility: internal)
+  @available(
+    *, unavailable,
+    message: "only a property with an array of Codable values is stored as an array"
+  )
+  public static var array: ColumnCoding {
+    ColumnCoding(
+      encode: { _ in "" }, decode: { (_: String) in throw ConversionError(.malformed, Value.self) })
+  }
+}
+
+extension ColumnCoding where Value: Codable {
+  fileprivate static func array(of kind: ColumnType.Kind) -> ColumnCoding {
+    json.stored(as: .array(kind))
   }
 }

@@ -10,7 +10,7 @@ package final class ExpressionCoding: Sendable {
   @usableFromInline let isDecimal: Bool
   /// Whether the values are Floats: SQLite computes with Doubles, so that results have to be rounded.
   let isFloat: Bool
-  let form: StoredForm
+  package let form: StoredForm
   /// The declared collation of the column, in capital letters, if it isn't `BINARY`. SQLite knows it by itself.
   package let collation: String?
   /// The coding of a date's moment, if the values are dates as text in several forms.

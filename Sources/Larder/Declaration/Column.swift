@@ -101,7 +101,7 @@ final class ColumnStorage<Value: Sendable>: Sendable {
   @usableFromInline let access: PropertyAccess
   let expressionCoding: ExpressionCoding?
   private let coding: ColumnCoding<Value>
-  var isJSON: Bool { coding.form == .json }
+  var isJSON: Bool { coding.form.isJSON }
 
   func databaseValue(of value: Value, _ format: DateFormat) throws -> DatabaseValue {
     try coding.stored(value, format)
@@ -159,6 +159,7 @@ final class ColumnStorage<Value: Sendable>: Sendable {
     self.access = access
     unqualified = SQLFragment(text: name.quotedIdentifier)
     var definition = ColumnDefinition(name: name, type: coding.columnType)
+    definition.form = coding.form
     for option in options {
       option.apply(&definition)
       if let value = option.defaultValue {

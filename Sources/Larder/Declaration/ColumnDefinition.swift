@@ -29,8 +29,10 @@ public struct ColumnDefinition: Sendable {
       ExpressionCoding(ColumnCoding<String>.plain, collation: $0, codesValues: false)
     }
   }
-  /// The declared type in CREATE TABLE, if it isn't that of ``type``.
-  var sqlType: String?
+  /// The declared type in CREATE TABLE, if it isn't that of ``type``: in SQLite, and on other engines.
+  var sqlType, serverType: String?
+  /// The form in which the values are stored, for which other engines may have a type.
+  var form = StoredForm.own
   var checks: [SQLFragment] = []
   var defaultSQL: SQL?
   var generated: (expression: SQLFragment, isStored: Bool)?
@@ -48,9 +50,11 @@ public struct ColumnDefinition: Sendable {
   /// Whether the declared type allows the column to be the row id. In SQLite only the word INTEGER does. A
   /// server numbers rows by an identity, or by a default that asks a sequence.
   var isOfRowIDType: Bool {
-    guard let type = sqlType?.uppercased() else { return true }
-    return type == "INTEGER" || type.hasSuffix(" AS IDENTITY")
-      || defaultSQL?.text.hasPrefix("nextval(") == true
+    if defaultSQL?.text.hasPrefix("nextval(") == true { return true }
+    return [sqlType, serverType].allSatisfy { type in
+      guard let type = type?.uppercased() else { return true }
+      return type == "INTEGER" || type.hasSuffix(" AS IDENTITY")
+    }
   }
 
   var isWritten: Bool { generated == nil && !isReadOnly }

@@ -64,7 +64,20 @@ public struct ColumnOption<Value: Sendable>: Sendable {
   /// A [STRICT table](https://www.sqlite.org/stricttables.html) accepts only
   /// SQLite's own types; for others the table has to be ``TableOptions/notStrict``.
   /// A row id is always an `INTEGER`. Another engine gets the type unchanged.
-  public static func sqlType(_ type: String) -> Self { Self { $0.sqlType = type } }
+  public static func sqlType(_ type: String) -> Self { sqlType(sqlite: type, postgres: type) }
+
+  /// The column's declared type in CREATE TABLE on each engine: `.sqlType(postgres: "citext")`. Without a type
+  /// for an engine, the column has there the one of its property or coding.
+  ///
+  /// - Parameters:
+  ///   - sqlite: the type in SQLite.
+  ///   - postgres: the type on a PostgreSQL server.
+  public static func sqlType(sqlite: String? = nil, postgres: String? = nil) -> Self {
+    Self { ($0.sqlType, $0.serverType) = (sqlite, postgres) }
+  }
+
+  /// The form in which values are stored, for a column without a property.
+  package static func stored(as form: StoredForm) -> Self { Self { $0.form = form } }
 
   /// A generated column: an expression over other columns computes its value, which is never written.
   /// See [generated columns](https://www.sqlite.org/gencol.html).

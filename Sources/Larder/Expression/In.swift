@@ -56,5 +56,6 @@ extension Sequence where Element: DatabaseValueConvertible {
 }
 
 extension DatabaseValueConvertible {
-  fileprivate var isStoredAsNull: Bool { (try? databaseValue)?.isNull ?? false }
+  /// Whether it is stored as NULL.
+  var isStoredAsNull: Bool { (try? databaseValue)?.isNull ?? false }
 }

@@ -36,13 +36,13 @@ extension JSONExpression {
 extension SQLExpression {
   /// The expression, if its type or coding holds JSON; a misuse otherwise.
   var jsonDocument: SQLFragment {
-    let isJSON = node.coding.map { $0.form == .json } ?? (node.storedKind(of: Value.self) == .text)
+    let isJSON = node.coding.map(\.form.isJSON) ?? (node.storedKind(of: Value.self) == .text)
     return isJSON ? node : .misuse("a column of the type \(Value.self) doesn't hold JSON")
   }
 
   /// The value as JSON.
   var jsonText: SQLFragment {
-    if node.coding?.form == .json || Value.self is any JSONDocument.Type {
+    if node.coding?.form.isJSON == true || Value.self is any JSONDocument.Type {
       return .jsonText(node, nil)
     }
     if let format = node.coding?.dateFormat ?? (isDate ? .secondsSince1970 : nil),

@@ -270,10 +270,6 @@ public struct JSONExpression: Sendable {
   }
 }
 
-extension DatabaseValueConvertible {
-  fileprivate var isStoredAsNull: Bool { (try? databaseValue)?.isNull ?? false }
-}
-
 extension JSONKind {
   /// The JSON kind of a Swift type's values; nil if the type has none.
   init?<Value: DatabaseValueConvertible>(_ type: Value.Type) {

@@ -28,11 +28,12 @@ package protocol Dialect: Sendable {
   /// nor for the replacement that it returned, but for the parts of that.
   func rewrite(_ fragment: SQLFragment) -> SQLFragment?
 
-  /// The name of a column's type.
-  func typeName(of type: ColumnType) -> String
+  /// The name of the type of a column that stores values in a form.
+  func typeName(of type: ColumnType, storedAs form: StoredForm) -> String
 
-  /// A value as a literal for a column of this type. Throws ``UnsupportedByEngine`` where there is none.
-  func literal(of value: DatabaseValue, as type: ColumnType) throws -> String
+  /// A value as a literal for such a column. Throws ``UnsupportedByEngine`` where there is none.
+  func literal(of value: DatabaseValue, as type: ColumnType, storedAs form: StoredForm) throws
+    -> String
 
   /// The differences in the definitions of tables; nil for SQLite.
   var definitions: (any DefinitionDialect)? { get }
@@ -55,8 +56,12 @@ extension Dialect {
   ) -> Bool { false }
   package func condition(_ fragment: SQLFragment) -> SQLFragment { fragment }
   package var definitions: (any DefinitionDialect)? { nil }
+  package func typeName(of type: ColumnType) -> String { typeName(of: type, storedAs: .own) }
+  package func literal(
+    of value: DatabaseValue, as type: ColumnType, storedAs form: StoredForm
+  ) throws -> String { try value.literal }
   package func literal(of value: DatabaseValue, as type: ColumnType) throws -> String {
-    try value.literal
+    try literal(of: value, as: type, storedAs: .own)
   }
 }
 
@@ -93,6 +98,8 @@ package protocol DefinitionDialect: Sendable {
   func alter(
     _ db: Database, to new: TableSchema, copying: [String: SQL], losing: RebuildLosses
   ) throws -> Int
+  /// Creates an enumeration type with these values in their order, or adds those that it lacks.
+  func createEnum(_ name: String, _ values: [String], in db: Database) throws
   /// The table of the migrations' history: its quoted name, the search path, and whether it is there.
   func historyTable(
     in db: Database
@@ -116,7 +123,7 @@ package struct SQLiteDialect: Dialect {
 
   package func rewrite(_ fragment: SQLFragment) -> SQLFragment? { nil }
 
-  package func typeName(of type: ColumnType) -> String { type.name }
+  package func typeName(of type: ColumnType, storedAs form: StoredForm) -> String { type.name }
 }
 
 extension ColumnType {

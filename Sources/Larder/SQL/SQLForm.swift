@@ -25,6 +25,10 @@ package enum SQLForm: Sendable {
   case jsonElement
   /// Whether an array at a path in JSON, the first operand, has an element that equals a value, the second.
   case jsonContains(JSONKind, [JSONPathStep])
+  /// Whether an array, the operand, has all elements or one element of another, whose JSON it is.
+  case arrayContains(String), arrayOverlaps(String)
+  /// The number of elements of an array.
+  case arrayLength
   /// A term of GROUP BY or ORDER BY at a place in JSON that is also selected. The operand is the selected
   /// expression, which engines want as the term.
   case jsonSelected

@@ -50,7 +50,8 @@ struct DeclaredTable {
     let isFolded = definition.knownCollation != nil && dialect.definitions != nil
     let isDate = definition.type.kind == .date && dialect.definitions == nil
     let type = isDate ? dateFormat.columnType : definition.type
-    if let sqlType = definition.sqlType { try check(sqlType, of: name) }
+    let sqlType = dialect.definitions == nil ? definition.sqlType : definition.serverType
+    if let sqlType { try check(sqlType, of: name) }
     let isRowID =
       primaryKey == [name] && type.kind == .integer && definition.isOfRowIDType
       && !schema.isWithoutRowID && (dialect.definitions == nil || definition.type.isNullable)
@@ -58,15 +59,18 @@ struct DeclaredTable {
     var column = ColumnSchema(name: name)
     // In a table that isn't STRICT, the type ANY would turn text into numbers.
     let takesAll = type.kind == .any && !schema.isStrict
-    column.type = definition.sqlType ?? (takesAll ? "" : dialect.typeName(of: type))
-    if isRowID, definition.sqlType == nil, let numbered = dialect.definitions?.rowIDType {
+    column.type =
+      sqlType ?? (takesAll ? "" : dialect.typeName(of: type, storedAs: definition.form))
+    if isRowID, sqlType == nil, let numbered = dialect.definitions?.rowIDType {
       column.type = numbered
     }
     // Key columns are NOT NULL too: SQLite would allow NULL in a key, even several times.
     column.isNotNull = !isRowID && (definition.isPrimaryKey || !definition.type.isNullable)
     column.default =
       try definition.defaultSQL.map { "(\(try text($0)))" }
-      ?? definition.defaultValue.map { try dialect.literal(of: $0(dateFormat), as: type) }
+      ?? definition.defaultValue.map {
+        try dialect.literal(of: $0(dateFormat), as: type, storedAs: definition.form)
+      }
     column.primaryKeyPosition = primaryKey.firstIndex(of: name).map { $0 + 1 } ?? 0
     column.collation = isFolded ? nil : definition.collation
     column.generated = try definition.generated.map { try text($0.expression) }
@@ -306,6 +310,8 @@ private struct DefinitionText: Dialect {
   var reusesPlaceholders: Bool { dialect.reusesPlaceholders }
   var definitions: (any DefinitionDialect)? { dialect.definitions }
   func placeholder(_ number: Int) -> String { "?\(number)" }
-  func typeName(of type: ColumnType) -> String { dialect.typeName(of: type) }
+  func typeName(of type: ColumnType, storedAs form: StoredForm) -> String {
+    dialect.typeName(of: type, storedAs: form)
+  }
   func rewrite(_ fragment: SQLFragment) -> SQLFragment? { dialect.rewrite(fragment) }
 }

@@ -4,6 +4,17 @@ import LarderSQLite
 // The properties of an operand.
 
 extension SQLFragment {
+  /// Whether it is a bound text, which takes the type of a column that it meets.
+  var isText: Bool { kind == .value && Swift.type(of: value).columnType.kind == .text }
+
+  /// The column whose type `coalesce` returns; nil for any other fragment.
+  var coalescedColumn: SQLFragment? {
+    guard case .call(let name, let arguments) = content, "\(name)" == "coalesce",
+      let column = arguments.first, column.isName
+    else { return nil }
+    return column
+  }
+
   /// Whether the fragment is an operator that SQLite has too, between names and values, which need no
   /// parentheses.
   var isPlain: Bool {

@@ -7,13 +7,16 @@ enum JSONBForms {
     switch form {
     case .jsonValue(let kind, let path, let isStrict):
       value(kind, in: operands[0], at: path, isStrict)
-    case .jsonChange(let changes): changed(operands[0], changes, operands.dropFirst())
-    case .jsonDocument: "coalesce(CAST(\(operands[0]) AS JSONB), 'null')"
+    case .jsonChange(let changes):
+      ArrayForms.array(
+        changed(operands[0], changes, operands.dropFirst()), storedAs: operands[0].storedForm)
+    case .jsonDocument: "coalesce(\(document(operands[0])), 'null')"
     case .jsonRows(let path): rows(find(in: operands[0], at: path))
     case .jsonElement, .jsonSelected: "\(operands[0])"
     case .jsonContains(let kind, let path):
       contains(operands[1], of: kind, in: operands[0], at: path, isCondition: false)
     case .jsonText: "coalesce(to_jsonb(\(operands[0])), 'null')"
+    case .jsonCheck where operands[0].storesArray: "(1 = 1)"
     case .jsonCheck: "(CAST(coalesce(\(operands[0]), 'null') AS JSONB) IS NOT NULL)"
     case .jsonObject: "jsonb_build_object(\(.list(operands)))"
     default: nil
@@ -26,6 +29,16 @@ enum JSONBForms {
       : "coalesce(jsonb_object_agg(\(.list(operands)))\(clauses), '{}')"
   }
 
+  /// The JSON of a column or expression.
+  private static func document(_ json: SQLFragment) -> SQLFragment {
+    switch json.storedForm {
+    case .array: "to_jsonb(\(json))"
+    case .range:
+      "jsonb_build_object('lower', lower(\(json)), 'upper', upper(\(json)))"
+    default: "CAST(\(json) AS JSONB)"
+    }
+  }
+
   /// The value at a path: names lead only into objects, numbers only into arrays.
   static func find(in json: SQLFragment, at path: some Sequence<JSONPathStep>) -> SQLFragment {
     let path = Array(path)
@@ -33,7 +46,7 @@ enum JSONBForms {
     // A number needs the standard's path: for `->` a value that is neither an
     // array nor an object has one element, itself.
     guard names.count == path.count else { return find("", in: json, at: path) }
-    let document: SQLFragment = "CAST(\(json) AS JSONB)"
+    let document = document(json)
     let steps = names.map { " -> \($0.quotedText)" }.joined()
     return steps.isEmpty ? document : "(\(document)\(text: steps))"
   }
@@ -44,7 +57,7 @@ enum JSONBForms {
   ) -> SQLFragment { first(of: path.standardPath + filter, in: json) }
 
   private static func first(of path: String, in json: SQLFragment) -> SQLFragment {
-    "jsonb_path_query_first(CAST(\(json) AS JSONB), \(SQLFragment(text: path.quotedText)), '{}', true)"
+    "jsonb_path_query_first(\(document(json)), \(SQLFragment(text: path.quotedText)), '{}', true)"
   }
 
   /// The number at a path. A sign before anything else is an error, which finds nothing. That takes half the
@@ -165,7 +178,7 @@ enum JSONBForms {
   private static func changed(
     _ json: SQLFragment, _ changes: [JSONPathChange], _ values: ArraySlice<SQLFragment>
   ) -> SQLFragment {
-    var whole: SQLFragment = "CAST(\(json) AS JSONB)"
+    var whole = document(json)
     for (number, (change, value)) in zip(changes, values).enumerated() {
       if number == 0, json.kind == .text || change.path.isEmpty {
         whole = changed(whole, by: change, value)

@@ -68,7 +68,16 @@ struct PostgresDefinitions: DefinitionDialect, BatchDialect, FullTextDialect {
 extension PostgresDialect {
   var definitions: (any DefinitionDialect)? { PostgresDefinitions() }
 
-  func literal(of value: DatabaseValue, as type: ColumnType) throws -> String {
+  func literal(
+    of value: DatabaseValue, as type: ColumnType, storedAs form: StoredForm
+  ) throws -> String {
+    if case .array(let kind) = form, case .text(let json) = value {
+      return try ArrayForms.literal(of: json, kind).quotedText
+    }
+    if case .range(let kind) = form, case .text(let json) = value {
+      let bound = kind == .date ? TypeOID.timestamptz : TypeOID.numeric
+      return try ServerLiteral.text(of: json, .range(.plain(bound))).quotedText
+    }
     switch (value, type.kind) {
     case (.integer(let number), .bool): return number == 0 ? "FALSE" : "TRUE"
     case (.real(let seconds), .date): return "to_timestamp(\(seconds))"

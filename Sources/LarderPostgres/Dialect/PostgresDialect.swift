@@ -12,7 +12,17 @@ struct PostgresDialect: Dialect {
   /// The same value in SELECT and in GROUP BY has to be the same parameter.
   var reusesPlaceholders: Bool { true }
 
-  func typeName(of type: ColumnType) -> String {
+  func typeName(of type: ColumnType, storedAs form: StoredForm) -> String {
+    switch form {
+    case .json: return "JSONB"
+    case .array(let kind):
+      let type = ArrayForms.typeName(of: kind)
+      return kind == .text ? type + " COLLATE \"C\"" : type
+    case .range(.integer): return "INT8RANGE"
+    case .range(.real), .range(.decimal): return "NUMRANGE"
+    case .range(.date): return "TSTZRANGE"
+    default: break
+    }
     let name = "\(type.kind.cast)".dropFirst(2).uppercased()
     return type.kind == .text ? name + " COLLATE \"C\"" : name
   }
@@ -47,6 +57,7 @@ struct PostgresDialect: Dialect {
       return JSONBForms.contains(
         operands[1], of: kind, in: operands[0], at: path, isCondition: true) ?? fragment
     }
+    if let test = ArrayForms.test(fragment, isCondition: true) { return test }
     guard !fragment.isDeep, let left = fragment.left else { return fragment }
     switch fragment.operation {
     case .and, .or:
@@ -160,7 +171,11 @@ struct PostgresDialect: Dialect {
   private func compared(
     _ left: SQLFragment, _ operation: SQLOperator, _ right: SQLFragment
   ) -> SQLFragment {
-    beside(left, operation, right) ?? SQLFragment(left.grouped, operation, right.grouped)
+    if let same = beside(left, operation, right) { return same }
+    if right.isText, let column = left.coalescedColumn {
+      return SQLFragment(left.grouped, operation, SQLFragment(.beside(right.value, column)))
+    }
+    return SQLFragment(left.grouped, operation, right.grouped)
   }
 
   /// An operator between a column and a value, written such that the value can take the column's type; nil for
@@ -200,8 +215,11 @@ struct PostgresDialect: Dialect {
   }
 
   private func range(_ operand: SQLFragment, _ bounds: SQLFragment) -> SQLFragment? {
-    guard case .list(let bounds, _) = bounds.content, let collation = operand.collation else {
-      return nil
+    guard case .list(let bounds, _) = bounds.content else { return nil }
+    guard let collation = operand.collation else {
+      guard operand.isName, bounds.contains(where: \.isText) else { return nil }
+      let ends = bounds.map { $0.isText ? SQLFragment(.beside($0.value, operand)) : $0 }
+      return "\(operand) BETWEEN \(.list(ends, separator: " AND "))"
     }
     let ends = SQLFragment.list(bounds.map { $0.folded(by: collation) }, separator: " AND ")
     return "\(operand.collated) BETWEEN \(ends)"

@@ -64,6 +64,9 @@ enum PostgresForms {
       return .misplacedCollation
     }
     switch (name, arguments.count) {
+    case ("coalesce", 2...), ("ifnull", 2), ("nullif", 2):
+      let typed = besideColumn(arguments)
+      return typed.map { "\(text: name)(\(.list($0)))" }
     case ("substr", 2...): return substring(arguments)
     case ("lower", 1), ("upper", 1):
       return "\(text: name)(\(arguments[0].grouped) COLLATE \"C\")"
@@ -108,6 +111,15 @@ enum PostgresForms {
       return .unsupported("the function \(name)")
     default: return nil
     }
+  }
+
+  /// The arguments, with texts as values of the type of the column that stands before them, which may be an
+  /// enumeration or case-insensitive; nil if there are none.
+  private static func besideColumn(_ arguments: [SQLFragment]) -> [SQLFragment]? {
+    guard let column = arguments.first, column.isName,
+      arguments.contains(where: { $0.isText })
+    else { return nil }
+    return arguments.map { $0.isText ? SQLFragment(.beside($0.value, column)) : $0 }
   }
 
   /// An aggregate's call with its clauses, wrapped so that the result is SQLite's.
@@ -217,6 +229,8 @@ enum PostgresForms {
     case .textSearch(let part):
       return (part as? FullTextSearch.Part).map { $0.search.vectors($0.kind, first) }
     case .boundRows(let values): return values() ?? .unsupported("tables of records in memory")
+    case .arrayContains, .arrayOverlaps: return ArrayForms.test(fragment, isCondition: false)
+    case .arrayLength: return ArrayForms.length(first)
     case .tableFunction: return .unsupported("table-valued functions in Swift")
     default: return JSONBForms.form(form, operands)
     }

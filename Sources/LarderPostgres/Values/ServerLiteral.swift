@@ -18,12 +18,23 @@ struct ServerLiteral {
       guard let whole = try? JSONScanner.value(of: bytes), let first = bytes[whole].first,
         first == UInt8(ascii: "[") || first == UInt8(ascii: "{")
       else { return nil }
-      // `{}` and `[]` are the same with nothing in them, and `{}` is an empty array's literal too.
-      if case .array = type, first == UInt8(ascii: "{") { return nil }
+      // `{}` is an empty array's literal too, and `[1,5]` that of a range with its upper bound.
+      switch type {
+      case .array where first == UInt8(ascii: "{"): return nil
+      case .range where first == UInt8(ascii: "["): return nil
+      default: break
+      }
       var writer = ServerLiteral(json: JSONScanner(bytes), bytes: bytes)
       try writer.write(whole, type)
       return writer.literal
     }
+  }
+
+  /// The literal of JSON, or the text itself.
+  static func text(of json: String, _ type: ServerType) throws -> String {
+    var json = json
+    return try json.withUTF8 { try literal(of: UnsafeRawBufferPointer($0), type) }
+      .map { String(decoding: $0, as: UTF8.self) } ?? json
   }
 
   private static var malformed: ConversionError { ConversionError(.malformed, String.self) }
@@ -51,6 +62,7 @@ struct ServerLiteral {
       }
       literal.append(UInt8(ascii: "}"))
     case .composite(let names): try writeComposite(value, names)
+    case .range(let bound) where first(value) == UInt8(ascii: "{"): try writeRange(value, bound)
     case .pairs: try writePairs(value)
     default: try writeScalar(value, type.plainType)
     }
@@ -118,6 +130,20 @@ struct ServerLiteral {
       guard let value, first(value) != UInt8(ascii: "n") else { continue }
       try writeQuoted(value, types[index].type, quote: "\"")
     }
+    literal.append(UInt8(ascii: ")"))
+  }
+
+  /// Writes a range, whose upper bound doesn't belong to it, from an object with the bounds.
+  private mutating func writeRange(_ value: Range<Int>, _ type: ServerType) throws {
+    let bounds = try members(value)
+    let names = try bounds.map {
+      try $0.name.map { String(decoding: try string($0), as: UTF8.self) }
+    }
+    guard names == ["lower", "upper"] else { throw Self.malformed }
+    literal.append(UInt8(ascii: "["))
+    try writeQuoted(bounds[0].value, type, quote: "\\")
+    literal.append(UInt8(ascii: ","))
+    try writeQuoted(bounds[1].value, type, quote: "\\")
     literal.append(UInt8(ascii: ")"))
   }
 

@@ -33,7 +33,7 @@ indirect enum ServerType: Sendable {
   /// Whether JSON is written to the type in the server's own syntax.
   var isWrittenFromJSON: Bool {
     switch self {
-    case .array, .composite, .pairs: true
+    case .array, .range, .composite, .pairs: true
     default: false
     }
   }

@@ -14,15 +14,7 @@ struct ServerValueText {
   /// The text of a value of a type that isn't plain; nil for bytes that are no such value.
   static func text(of bytes: UnsafeRawBufferPointer, _ type: ServerType) -> [UInt8]? {
     var writer = ServerValueText()
-    do {
-      if type.isWrittenFromJSON {
-        try writer.writeJSON(bytes, type)
-      } else {
-        try writer.write(bytes, type)
-      }
-    } catch {
-      return nil
-    }
+    do { try writer.write(bytes, type) } catch { return nil }
     return writer.text
   }
 

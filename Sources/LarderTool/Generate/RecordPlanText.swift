@@ -111,7 +111,7 @@ extension RecordPlan {
       return .column(
         property.column.name,
         property.isOptional || property.storage == .any ? type.optional : type,
-        options: property.options.compactMap(option))
+        options: property.options.compactMap(option) + [.stored(as: property.storage.form)])
     }
   }
 

@@ -3,7 +3,8 @@ import LarderTerminal
 
 /// The column types of the tables and views in a server's current schema, by the catalog.
 struct ServerColumns {
-  /// The types by the names of relations and columns; for a domain, its base type.
+  /// The types by the names of relations and columns; for a domain, its base type, and `enum` for each
+  /// enumeration.
   private var types: [String: [String: String]] = [:]
   /// Comments on relations that get no record, such as materialized views.
   private(set) var others: [String] = []
@@ -17,10 +18,14 @@ struct ServerColumns {
         SELECT b.type, t.oid, t.typtype, t.typbasetype
         FROM bases b JOIN pg_type t ON t.oid = b.next WHERE b.kind = 'd'
       )
-      SELECT c.relname::text, a.attname::text, format_type(b.base, NULL)
+      SELECT c.relname::text, a.attname::text,
+        CASE WHEN b.kind = 'e' THEN 'enum' WHEN e.typtype = 'e' THEN 'enum[]'
+          ELSE format_type(b.base, NULL) END
       FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
         JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
         JOIN bases b ON b.type = a.atttypid AND b.kind <> 'd'
+        JOIN pg_type t ON t.oid = b.base
+        LEFT JOIN pg_type e ON e.oid = t.typelem AND t.typcategory = 'A'
       WHERE n.nspname = current_schema() AND c.relkind IN ('r', 'p', 'v')
       """)
     while try rows.next() {
@@ -53,20 +58,31 @@ extension PropertyStorage {
     case "double precision": self = .real
     case "real": self = PropertyStorage(type: "Float", columnType: .real)
     case "boolean": self = .bool
-    case "text", "character varying", "character", "name", "xml", "\"char\"": self = .text
+    case "text", "character varying", "character", "name", "xml", "\"char\"", "enum", "citext",
+      "interval", "inet", "cidr", "macaddr", "macaddr8", "bit", "bit varying", "int4range",
+      "int8range", "numrange", "tsrange", "tstzrange", "daterange", "pg_lsn",
+      "time without time zone", "time with time zone":
+      self = .text
     case "bytea": self = .blob
     case "uuid": self = PropertyStorage(type: "UUID", columnType: .ofUUIDs)
     case "timestamp with time zone", "timestamp without time zone", "date":
       self = PropertyStorage(type: "Date", columnType: .ofDates)
-    case "numeric": self = PropertyStorage(type: "Decimal", columnType: .ofDecimals)
+    case "numeric", "money": self = PropertyStorage(type: "Decimal", columnType: .ofDecimals)
     case "json", "jsonb":
       self = PropertyStorage(type: JSONForms.anyType, coding: ".json", columnType: .text)
-    default: return nil
+    default:
+      guard serverType.hasSuffix("[]"),
+        let element = PropertyStorage(serverType: String(serverType.dropLast(2))),
+        element.coding == nil
+      else { return nil }
+      self = PropertyStorage(type: "[\(element.type)]", coding: ".array", columnType: .text)
     }
   }
 
   /// The server's column type if the declaration has no `sqlType`.
   var usualServerType: String {
+    if coding == ".json" { return "jsonb" }
+    if coding == ".array" { return Self.arrays[type]?.type ?? "" }
     switch columnType {
     case .integer: "bigint"
     case .real: "double precision"
@@ -76,6 +92,25 @@ extension PropertyStorage {
     case .ofDates: "timestamp with time zone"
     case .ofDecimals: "numeric"
     default: "text"
+    }
+  }
+}
+
+extension PropertyStorage {
+  /// The server's type of each type of arrays, and the kind of the elements.
+  private static let arrays: [String: (type: String, kind: ColumnType.Kind)] = [
+    "[String]": ("text[]", .text), "[Int]": ("bigint[]", .integer),
+    "[Double]": ("double precision[]", .real), "[Bool]": ("boolean[]", .bool),
+    "[Data]": ("bytea[]", .blob), "[UUID]": ("uuid[]", .uuid), "[Decimal]": ("numeric[]", .decimal),
+    "[Date]": ("timestamp with time zone[]", .date),
+  ]
+
+  /// The form of the coding's values.
+  var form: StoredForm {
+    switch coding {
+    case ".json": .json
+    case ".array": .array(Self.arrays[type]?.kind ?? .any)
+    default: .own
     }
   }
 }

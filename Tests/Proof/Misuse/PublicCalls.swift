@@ -16,7 +16,8 @@ enum PublicCalls {
 
   /// The types that are values: good anywhere, at any time.
   private static let values: Set = [
-    "AccessStatistics", "AppliedMigration", "Arguments", "Assignments", "Association", "Authorizer",
+    "AccessStatistics", "AppliedMigration", "Arguments", "ArrayValue", "Assignments", "Association",
+    "Authorizer",
     "BatchControl", "BelongsTo", "Case", "ChangeFeed", "Changeset", "CheckpointMode",
     "CommittedChanges", "Column", "ColumnCoding", "ContinuousBackup", "CopyCheck", "DatabaseFleet",
     "FleetConfiguration", "FleetError", "FleetReport", "FleetStatistics",

@@ -6,6 +6,8 @@ extension MisuseCall {
     try .view("large", as: "SELECT name FROM town")
   }
 
+  private enum Size: String, CaseIterable { case small, large }
+
   /// A table that isn't there.
   private static let harbour: @Sendable () throws -> TableSchema = {
     try Table("harbour", Land.init, Land.columns.code).schema()
@@ -26,6 +28,9 @@ extension MisuseCall {
       try Town.table.schema().rebuild($0.db)
     },
     MisuseCall("TableSchema.drop(_:ifExists:)") { try Land.table.schema().drop($0.db) },
+    MisuseCall("Database.createEnum(_:of:)", outcome: .either) {
+      try $0.db.createEnum("size", of: Size.self)
+    },
     MisuseCall("Schema.init(_:)") { _ = try Schema($0.db) },
     MisuseCall("Schema.init(_:in:)", outcome: .either) { _ = try Schema(Town.self, in: $0.db) },
     MisuseCall(
