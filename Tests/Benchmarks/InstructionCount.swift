@@ -1,7 +1,8 @@
+import CTableReference
 import TestSupport
 
 /// The command's other mode: each row runs without a clock, for `valgrind --tool=callgrind` to count the
-/// instructions of ``countedWork(_:)``. `Tests/instructions` is what runs it.
+/// instructions of ``countedWork(_:)``. `Tests/instructions` runs it.
 ///
 /// Each row's work runs with two numbers of rows on both sides: the difference of the counts is the cost of
 /// the rows between. Callgrind writes a file per call, and this prints what each of them is of, in order.
@@ -42,7 +43,22 @@ enum InstructionCount {
   }
 }
 
-/// Callgrind knows this function by its name, and counts while it runs.
-@inline(never)
-@_optimize(none)
-private func countedWork(_ work: () throws -> Void) throws { try work() }
+/// Work whose instructions are counted.
+private struct CountedWork {
+  let body: () throws -> Void
+  var error: (any Error)?
+}
+
+/// Runs a closure in a C function, which callgrind knows by its name: it counts while that runs. The pointer
+/// is valid during the call.
+func countedWork(_ body: @escaping () throws -> Void) throws {
+  var work = CountedWork(body: body)
+  withUnsafeMutablePointer(to: &work) { pointer in
+    reference_counted(
+      { pointer in
+        guard let work = pointer?.assumingMemoryBound(to: CountedWork.self) else { return }
+        do { try work.pointee.body() } catch { work.pointee.error = error }
+      }, pointer)
+  }
+  if let error = work.error { throw error }
+}

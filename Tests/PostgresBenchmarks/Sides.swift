@@ -19,7 +19,7 @@ enum Work {
   var needsEmptyTable: Bool { self == .insert || self == .copy }
 
   /// Microseconds for each of them; none while instructions are counted.
-  func measure(_ rows: Int, _ body: () throws -> Void) throws -> Double {
+  func measure(_ rows: Int, _ body: @escaping () throws -> Void) throws -> Double {
     if Self.countsInstructions {
       try countedWork(body)
       return 0
@@ -108,10 +108,25 @@ final class LarderSide {
   }
 }
 
-/// Callgrind knows this function by its name, and counts while it runs; see `Tests/instructions`.
-@inline(never)
-@_optimize(none)
-private func countedWork(_ body: () throws -> Void) throws { try body() }
+/// Work whose instructions are counted.
+private struct CountedWork {
+  let body: () throws -> Void
+  var error: (any Error)?
+}
+
+/// Runs a closure in a C function, which callgrind knows by its name: it counts while that runs. The pointer
+/// is valid during the call.
+func countedWork(_ body: @escaping () throws -> Void) throws {
+  var work = CountedWork(body: body)
+  withUnsafeMutablePointer(to: &work) { pointer in
+    reference_counted(
+      { pointer in
+        guard let work = pointer?.assumingMemoryBound(to: CountedWork.self) else { return }
+        do { try work.pointee.body() } catch { work.pointee.error = error }
+      }, pointer)
+  }
+  if let error = work.error { throw error }
+}
 
 nonisolated(unsafe) var sink = 0
 
