@@ -45,6 +45,28 @@ public macro Record(
   indexes: [RecordAttribute.TableConstraint] = [], options: TableOptions = []
 ) = #externalMacro(module: "LarderMacrosPlugin", type: "RecordMacro")
 
+/// Makes a record of a structure that has some of the properties of another record, and takes their columns
+/// from it; see ``Larder/Table/init(of:_:_:notStored:)``.
+///
+/// ```swift
+/// @Record(of: City.self)
+/// struct CityHead {
+///   let id: Int64?
+///   var name: String
+/// }
+/// ```
+///
+/// - Parameter whole: the record whose properties have the same names and types.
+@attached(
+  member,
+  names: named(Columns), named(columns), named(table), named(init), named(QueryFields),
+  named(QueryRow), named(QueryNullable))
+@attached(
+  extension, conformances: Record, SingleSource, QuerySource,
+  names: named(init), named(QueryFields), named(QueryRow), named(QueryNullable))
+public macro Record<Whole>(of whole: Whole.Type) =
+  #externalMacro(module: "LarderMacrosPlugin", type: "RecordMacro")
+
 /// Says more about a property's column than its type does, in a type that is a
 /// ``Record(_:schema:constraints:indexes:options:)``.
 ///

@@ -6,15 +6,19 @@ import LarderSQLite
 enum BlobBenchmarks {
   static let all = [pieces]
 
-  private static let size = 32 << 20
+  private static let pieceCount = 8192
   private static let piece = 4096
   private static let schema = "CREATE TABLE file (content BLOB)"
-  private static let row = "INSERT INTO file VALUES (randomblob(\(size)))"
+
+  private static func row(_ players: [Player]) -> String {
+    let count = InstructionCount.calls(pieceCount, players.count)
+    return "INSERT INTO file VALUES (randomblob(\(count * piece)))"
+  }
 
   private static let pieces = Benchmark(
-    name: "blob-pieces", count: { _ in size / piece },
-    makeReference: { reference, _ in
-      try reference.execute("\(schema); \(row)")
+    name: "blob-pieces", count: { InstructionCount.calls(pieceCount, $0.rows) },
+    makeReference: { reference, players in
+      try reference.execute("\(schema); \(row(players))")
       return .init {
         var blob: OpaquePointer?
         try reference.check(
@@ -30,8 +34,8 @@ enum BlobBenchmarks {
         }
       }
     },
-    makeLarder: { side, _ in
-      try side.db.executeStatements(SQL(raw: "\(schema); \(row)"))
+    makeLarder: { side, players in
+      try side.db.executeStatements(SQL(raw: "\(schema); \(row(players))"))
       return .init {
         let blob = try side.db.openBlob("file", column: "content", row: 1)
         defer { blob.close() }

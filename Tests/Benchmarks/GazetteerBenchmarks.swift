@@ -10,13 +10,14 @@ enum GazetteerBenchmarks {
   private static let provinces = Array(stride(from: 110_000, through: 340_000, by: 10_000))
 
   static let search = Benchmark(
-    name: "search", count: { _ in searches },
-    makeReference: { reference, _ in
+    name: "search", count: { InstructionCount.calls(searches, $0.rows) }, countedRows: (24, 72),
+    makeReference: { reference, players in
       try reference.execute(Town.schema)
       try reference.execute(Town.rows)
       let statement = try reference.prepare(Town.named("san").sql.text)
+      let calls = InstructionCount.calls(searches, players.count)
       return .init {
-        for number in 0..<searches {
+        for number in 0..<calls {
           let text = texts[number % texts.count]
           reference.bind(Town.pattern(text), statement, 1)
           reference.bind(text, statement, 2)
@@ -28,23 +29,26 @@ enum GazetteerBenchmarks {
         }
       }
     },
-    makeLarder: { side, _ in
+    makeLarder: { side, players in
       try side.db.executeStatements(SQL(raw: Town.schema))
       try side.db.executeStatements(SQL(raw: Town.rows))
+      let calls = InstructionCount.calls(searches, players.count)
       return .init {
-        for number in 0..<searches {
+        for number in 0..<calls {
           sink &+= try Town.named(texts[number % texts.count]).fetchAll(side.db).count
         }
       }
     })
 
   static let children = Benchmark(
-    name: "children", count: { _ in searches * provinces.count },
-    makeReference: { reference, _ in
+    name: "children",
+    count: { InstructionCount.calls(searches, $0.rows) * provinces.count }, countedRows: (5, 15),
+    makeReference: { reference, players in
       try reference.execute(District.schema)
       let statement = try reference.prepare(District.children(of: 110_000).sql.text)
+      let calls = InstructionCount.calls(searches, players.count)
       return .init {
-        for _ in 0..<searches {
+        for _ in 0..<calls {
           for code in provinces {
             sqlite3_bind_int64(statement, 1, Int64(code))
             sqlite3_bind_int64(statement, 2, Int64(code + 9_999))
@@ -58,10 +62,11 @@ enum GazetteerBenchmarks {
         }
       }
     },
-    makeLarder: { side, _ in
+    makeLarder: { side, players in
       try side.db.executeStatements(SQL(raw: District.schema))
+      let calls = InstructionCount.calls(searches, players.count)
       return .init {
-        for _ in 0..<searches {
+        for _ in 0..<calls {
           for code in provinces {
             sink &+= try District.children(of: code).fetchAll(side.db).count
           }
@@ -108,8 +113,9 @@ struct Town: Record {
     """
 
   /// As many as the sample has, under names such as “San Fallon 17”.
-  static let rows = """
-    WITH RECURSIVE number(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < 34006),
+  static var rows: String {
+    """
+    WITH RECURSIVE number(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < \(InstructionCount.tableRows(34_006))),
       first(i, word) AS (VALUES (0, 'San'), (1, 'Zürich'), (2, 'New York'), (3, '北京市'),
         (4, 'O''Fallon'), (5, 'Villeneuve'), (6, 'Oslo'), (7, 'Lavāsān')),
       last(i, word) AS (VALUES (0, 'José'), (1, 'Höngg'), (2, 'Fallon'), (3, 'Park'), (4, 'Ridge'))
@@ -119,6 +125,7 @@ struct Town: Record {
     UNION ALL SELECT n + 100000, 'Place ' || n, 1.5, 2.5, 'NO', n FROM number;
     INSERT INTO town_text(town_text) VALUES ('rebuild');
     """
+  }
 
   static func pattern(_ text: String) -> String {
     text.split(separator: " ").map { "\"\($0)\"*" }.joined(separator: " ")

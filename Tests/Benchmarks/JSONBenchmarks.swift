@@ -8,9 +8,10 @@ enum JSONBenchmarks {
   private static let rows = 100_000
 
   private static let filter = Benchmark(
-    name: "filter by a path in JSON", count: { _ in rows },
-    makeReference: { reference, _ in
-      try Event.fill { try reference.execute($0) }
+    name: "filter by a path in JSON", count: { InstructionCount.calls(rows, $0.rows) },
+    makeReference: { reference, players in
+      let rows = InstructionCount.calls(rows, players.count)
+      try Event.fill(rows) { try reference.execute($0) }
       let statement = try reference.prepare(
         """
         SELECT id, body FROM event
@@ -31,8 +32,9 @@ enum JSONBenchmarks {
         sqlite3_reset(statement)
       }
     },
-    makeLarder: { side, _ in
-      try Event.fill { try side.db.executeStatements(SQL(raw: $0)) }
+    makeLarder: { side, players in
+      let rows = InstructionCount.calls(rows, players.count)
+      try Event.fill(rows) { try side.db.executeStatements(SQL(raw: $0)) }
       return .init {
         let events = try Event.filter {
           $0.body["customer"]["id"] == 7 && $0.body["state"] == "done"
@@ -53,7 +55,7 @@ enum JSONBenchmarks {
     static let columns = Columns()
     static let table = Larder.Table("event", Event.init, columns.id, columns.body)
 
-    static func fill(_ execute: (String) throws -> Void) throws {
+    static func fill(_ rows: Int, _ execute: (String) throws -> Void) throws {
       for sql in try table.schema().statements { try execute(sql) }
       try execute("BEGIN")
       for number in 1...rows {

@@ -70,8 +70,20 @@ struct Benchmark: Sendable {
   /// What it can be run on.
   var storages = Storage.allCases
   var cost = Cost.time
+  /// Whether all of the work is done by the thread that calls it, so that its instructions can be counted.
+  var isOnOneThread = true
+  /// The numbers of rows between which instructions are counted: fewer for work that takes long.
+  var countedRows = (few: 200, many: 600)
   let makeReference: @Sendable (Reference, [Player]) throws -> Side
   let makeLarder: @Sendable (LarderSide, [Player]) throws -> Side
+
+  static var ofOneCaller: [Benchmark] {
+    [
+      WrapperBenchmarks.all, ScopeBenchmarks.all, PoolBenchmarks.all, ObservationBenchmarks.all,
+      RecordBenchmarks.all, QueryBenchmarks.all, SchemaBenchmarks.all, GazetteerBenchmarks.all,
+      SearchBenchmarks.all, JSONBenchmarks.all, BlobBenchmarks.all, TableBenchmarks.all,
+    ].flatMap(\.self)
+  }
 
   /// Times both sides in turn, so that whatever else the machine does meets both.
   func measure(_ storage: Storage, path: String, _ options: Options) throws -> Measurement {

@@ -6,7 +6,7 @@ struct Options {
       self.description =
         description
         + "\nusage: benchmarks [--only NAME] [--storage memory|wal] [--rows N] [--runs N] "
-        + "[--seconds N] [--json FILE]"
+        + "[--seconds N] [--json FILE] [--instructions PART]"
     }
   }
 
@@ -17,6 +17,8 @@ struct Options {
   private(set) var seconds = 1.0
   private(set) var storages = Storage.allCases
   private(set) var json: String?
+  /// The part of the rows, such as `1/2`, that run once for their instructions to be counted.
+  private(set) var instructions: (part: Int, of: Int)?
 
   init(_ arguments: [String]) throws {
     var rest = arguments[...]
@@ -33,6 +35,14 @@ struct Options {
       case "--runs": runs = try Self.positive(value, Int.init, option)
       case "--seconds": seconds = try Self.positive(value, Double.init, option)
       case "--json": json = value
+      case "--instructions":
+        let numbers = try value.split(separator: "/").map {
+          try Self.positive("\($0)", Int.init, option)
+        }
+        guard numbers.count == 2, numbers[0] <= numbers[1] else {
+          throw Failure("\(option) needs a part such as 1/2")
+        }
+        instructions = (numbers[0], numbers[1])
       default: throw Failure("unknown option \(option)")
       }
     }

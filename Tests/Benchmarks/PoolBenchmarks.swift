@@ -16,7 +16,7 @@ enum PoolBenchmarks {
 
   /// Four threads, each with a connection of its own on the side of C, share the rows.
   static let read4 = Benchmark(
-    name: "pool-read-4", storages: [.wal],
+    name: "pool-read-4", storages: [.wal], isOnOneThread: false,
     makeReference: { reference, players in
       try reference.fill(players)
       // Each is used by one thread at a time.
@@ -93,6 +93,7 @@ enum PoolBenchmarks {
   /// The processor's time of transactions in a task, by that of the same ones on a thread.
   static let oneTask = Benchmark(
     name: "task-normal-1", count: { min($0.rows, 10_000) }, storages: [.wal], cost: .processorTime,
+    isOnOneThread: false,
     makeReference: { reference, players in
       try reference.fill(players)
       let queue = try DatabaseQueue(path: reference.path)

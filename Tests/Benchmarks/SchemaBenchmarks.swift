@@ -47,6 +47,7 @@ enum SchemaBenchmarks {
   /// sets up the connection, and compares the table with the record's declaration.
   static let firstUse = Benchmark(
     name: "first-use", count: { min($0.rows, 1000) }, storages: [.memory],
+    countedRows: (10, 30),
     makeReference: { _, players in
       .init {
         for player in players.prefix(1000) {

@@ -11,13 +11,15 @@ enum SearchBenchmarks {
   private static let searches = 60
 
   private static let ranked = Benchmark(
-    name: "ranked search", count: { _ in searches },
-    makeReference: { reference, _ in
+    name: "ranked search", count: { InstructionCount.calls(searches, $0.rows) },
+    countedRows: (12, 36),
+    makeReference: { reference, players in
       try Metropolis.fill { try reference.execute($0) }
       let statement = try reference.prepare(Metropolis.search("san").sql.text)
       let isCopied = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+      let calls = InstructionCount.calls(searches, players.count)
       return .init {
-        for number in 0..<searches {
+        for number in 0..<calls {
           let text = texts[number % texts.count]
           let pattern = text.split(separator: " ").map { "\"\($0)\"*" }.joined(separator: " ")
           for (index, value) in ["<b>", "</b>", "…", pattern].enumerated() {
@@ -40,10 +42,11 @@ enum SearchBenchmarks {
         }
       }
     },
-    makeLarder: { side, _ in
+    makeLarder: { side, players in
       try Metropolis.fill { try side.db.executeStatements(SQL(raw: $0)) }
+      let calls = InstructionCount.calls(searches, players.count)
       return .init {
-        for number in 0..<searches {
+        for number in 0..<calls {
           sink &+= try Metropolis.search(texts[number % texts.count]).fetchAll(side.db).count
         }
       }
@@ -91,7 +94,7 @@ private struct Metropolis: Record {
     try execute("BEGIN")
     var number = 0
     for other in others {
-      for name in names where number < 234_000 {
+      for name in names where number < InstructionCount.tableRows(234_000) {
         number += 1
         try execute(
           "INSERT INTO metropolis VALUES (\(number), '\(name)\(other)', 'X', \(number * 31 % 999_983))"

@@ -5,10 +5,13 @@ import Glibc
 /// Measures Larder against SQLite's C API called by hand in the same binary.
 ///
 ///     swift run -c release benchmarks [--only NAME] [--storage memory|wal] [--rows N] [--runs N] [--seconds N]
-///       [--json FILE]
+///       [--json FILE] [--instructions PART]
 do {
-  let options = try Options(Array(CommandLine.arguments.dropFirst()))
-  try run(options)
+  if CommandLine.arguments.dropFirst() == ["--version"] {
+    print("SQLite \(Reference.version)")
+  } else {
+    try run(try Options(Array(CommandLine.arguments.dropFirst())))
+  }
 } catch {
   let message = Array("benchmarks: \(error)\n".utf8)
   _ = write(STDERR_FILENO, message, message.count)
@@ -18,6 +21,11 @@ do {
 func run(_ options: Options) throws {
   let folder = try ScratchFolder()
   defer { folder.remove() }
+  if let (part, count) = options.instructions {
+    let benchmarks = Benchmark.ofOneCaller.filter { options.includes($0.name) }.enumerated()
+    return try InstructionCount.run(
+      benchmarks.filter { $0.offset % count == part - 1 }.map(\.element), folder)
+  }
   print(
     "SQLite \(Reference.version), \(options.rows) rows, \(options.runs) runs; ns per row or call")
   let results = try runSingle(options, folder)
@@ -33,12 +41,7 @@ func run(_ options: Options) throws {
 }
 
 func runSingle(_ options: Options, _ folder: ScratchFolder) throws -> [Measurement] {
-  let all: [[Benchmark]] = [
-    WrapperBenchmarks.all, ScopeBenchmarks.all, PoolBenchmarks.all, ObservationBenchmarks.all,
-    RecordBenchmarks.all, QueryBenchmarks.all, SchemaBenchmarks.all, GazetteerBenchmarks.all,
-    SearchBenchmarks.all, JSONBenchmarks.all, BlobBenchmarks.all, TableBenchmarks.all,
-  ]
-  let benchmarks = all.flatMap(\.self).filter { options.includes($0.name) }
+  let benchmarks = Benchmark.ofOneCaller.filter { options.includes($0.name) }
   if !benchmarks.isEmpty { print(Table.header) }
   return try options.storages.flatMap { storage in
     try benchmarks.filter { $0.storages.contains(storage) }.map { benchmark in

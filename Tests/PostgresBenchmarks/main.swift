@@ -6,7 +6,7 @@ import LarderPostgres
 // Compares records on a PostgreSQL server with libpq called by hand in C, on the same server:
 // `Tests/postgres benchmarks` starts one.
 //
-//   postgres-benchmarks --address ADDRESS [--rows N] [--runs N] [--only NAME]
+//   postgres-benchmarks --address ADDRESS [--rows N] [--runs N] [--only NAME] [--instructions 1]
 //
 // A run is several rounds of a few milliseconds in which both take turns, so that both meet with the same of
 // what else the machine does. The ratio is that of the medians of all runs; the last column is what it is to
@@ -22,6 +22,7 @@ while let option = arguments.popFirst() {
   switch (option, Int(value)) {
   case ("--address", _): address = value
   case ("--only", _): only = value
+  case ("--instructions", _): Work.countsInstructions = true
   case ("--rows", let number?) where number > 0: rowCount = number
   case ("--runs", let number?) where number > 0: runCount = number
   default: fail("what is \(option) \(value)?")
@@ -34,7 +35,26 @@ func fail(_ message: String) -> Never {
   exit(1)
 }
 
+/// Runs everything with two numbers of rows, once for caches and once counted, and prints what is counted.
+func countInstructions(_ address: String) throws {
+  for (name, _, work) in Work.all where only == nil || only == "server: \(name)" {
+    for rows in [2_000, 6_000] {
+      let (reference, larder) = (try Reference(address, rows), try LarderSide(address, rows))
+      for (side, measure) in [("c", reference.measure), ("larder", larder.measure)] {
+        for isRead in [false, true] {
+          _ = try measure(work)
+          print(isRead ? "\(side) \(work.count(of: rows)) server: \(name)" : "-")
+        }
+      }
+    }
+  }
+}
+
 do {
+  if Work.countsInstructions {
+    try countInstructions(address)
+    exit(0)
+  }
   let reference = try Reference(address, rowCount)
   let larder = try LarderSide(address, rowCount)
   func right(_ text: String, _ width: Int) -> String {

@@ -108,7 +108,7 @@ extension TreeGenerator {
     case 0: return text.glob(pick(Self.globs))
     case 1:
       let (pattern, escape) = pick(Self.likes)
-      return text.like(pattern, escape: escape)
+      return text.like(pattern, escape: escape, caseSensitive: pick([nil, true, false]))
     case 2: return text < someText(place)
     case 3: return text.between(min("A", word)...max("A", word + "z"))
     case 4: return text.in([word, pick(Self.numerals), word])

@@ -68,7 +68,7 @@ extension TreeGenerator {
 
   private func matches<Text: TextValue>(_ text: Tree<Text>) -> Tree<Bool> {
     let part = part
-    switch number(0..<7) {
+    switch number(0..<8) {
     case 0:
       return text.map(text.sql.hasPrefix(part)) {
         .truth(try $0.scalars.starts(with: part.unicodeScalars))
@@ -92,6 +92,20 @@ extension TreeGenerator {
         return .truth(like.matches(try $0.scalars, Array(pattern.unicodeScalars)))
       }
     case 5:
+      let pattern = pick(["%", "", "_", "%O%", "o%", "%É%", "Å%", "!__", "%!", "北_", "%*%", "[%"])
+      let caseSensitive = chance(2)
+      return text.map(text.sql.like(pattern, escape: "!", caseSensitive: caseSensitive)) {
+        func folded(_ scalars: some Sequence<Unicode.Scalar>) -> [Unicode.Scalar] {
+          if caseSensitive { return Array(scalars) }
+          return scalars.flatMap {
+            $0 == "ς" ? ["σ"] : Array($0.properties.lowercaseMapping.unicodeScalars)
+          }
+        }
+        var like = TextPattern.likeOfEqualCase
+        like.escape = "!"
+        return .truth(like.matches(folded(try $0.scalars), folded(pattern.unicodeScalars)))
+      }
+    case 6:
       let pattern = pick(["*", "", "?", "*o*", "O*", "北?", "*'*", "??*"])
       return text.map(text.sql.glob(pattern)) {
         .truth(TextPattern.glob.matches(try $0.scalars, Array(pattern.unicodeScalars)))
@@ -122,6 +136,7 @@ struct TextPattern {
   var escape: Unicode.Scalar?
 
   static let like = TextPattern(any: "%", one: "_", ignoresCase: true)
+  static let likeOfEqualCase = TextPattern(any: "%", one: "_", ignoresCase: false)
   static let glob = TextPattern(any: "*", one: "?", ignoresCase: false)
 
   func matches(_ text: [Unicode.Scalar], _ pattern: [Unicode.Scalar]) -> Bool {

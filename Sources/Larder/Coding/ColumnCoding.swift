@@ -27,6 +27,8 @@ public struct ColumnCoding<Value: Sendable>: Sendable {
   /// The form that distinguishes this coding from another for the same type.
   private(set) var form = StoredForm.own
   private(set) var numbers = NumberTexts.any
+  /// Whether the values are dates as text in several forms, which queries compare as numbers.
+  private(set) var isDateText = false
 }
 
 extension ColumnCoding {
@@ -74,7 +76,7 @@ extension ColumnCoding {
       read: { $0.isNull ? nil : try read($0) },
       stored: { value, format in try value.map { try stored($0, format) } ?? .null },
       restored: { $0.isNull ? nil : try restored($0) }, columnType: columnType.optional,
-      dateFormat: dateFormat, form: form, numbers: numbers)
+      dateFormat: dateFormat, form: form, numbers: numbers, isDateText: isDateText)
   }
 
   /// A value of the column's type with the coding; any other as it is.
@@ -100,6 +102,8 @@ package enum StoredForm: Hashable, Sendable {
   case range(ColumnType.Kind)
   /// UUIDs as text in small letters.
   case lowercase
+  /// Dates as text in several forms, of which one is written.
+  case dateText(DateFormat)
   /// Stored by two closures, as values of this type.
   case through(ObjectIdentifier)
 
@@ -164,6 +168,40 @@ extension ColumnCoding where Value == Date {
       stored: { date, _ in try format.databaseValue(of: date) },
       restored: { try format.date(from: $0) }, columnType: format.columnType, dateFormat: format,
       form: .date(format), numbers: .none)
+  }
+
+  /// Text in any form of ISO 8601 and SQL, for columns into which programs wrote different ones: with or
+  /// without a time, `T` or a space, seconds, a fraction, and an offset (`Z`, `+02`, `+02:00`, ` UTC`; UTC if
+  /// there is none), days by month, week (`2016-W28-6`) or number (`2016-198`), with hyphens and colons or
+  /// without.
+  ///
+  /// ```swift
+  /// let taken = Column("taken", \Photo.taken, as: .text(writing: .sqlDateTime))
+  /// // WHERE larder_date("photo"."taken") >= ?
+  /// ```
+  ///
+  /// Queries compare, order, group and join such a column by the moment, to the millisecond, and read dates
+  /// with more digits rounded to it. A text that is no date is an error. SQLite uses no index for this: to
+  /// convert the column, write all records anew (`for var photo in photos { try photo.update(db) }`), and
+  /// declare the column ``format(_:)``. A key, `DISTINCT` of records, and SQL of your own see the texts.
+  /// On PostgreSQL such a column is read and written, but a query that compares it throws
+  /// ``LarderSQLite/UnsupportedByEngine``: a `timestamptz` column does all of this there.
+  ///
+  /// - `format`: the form in which dates are written, one of those that are text.
+  public static func text(writing format: DateFormat = .iso8601) -> ColumnCoding {
+    let format = format.columnType == .text ? format : .iso8601
+    return ColumnCoding(
+      bind: { try format.databaseValue(of: $0).bind(to: $1) },
+      read: { try date(DatabaseValue(column: $0)) },
+      stored: { date, _ in try format.databaseValue(of: date) }, restored: { try date($0) },
+      columnType: .text, dateFormat: format, form: .dateText(format), numbers: .none,
+      isDateText: true)
+  }
+
+  private static func date(_ value: DatabaseValue) throws -> Date {
+    guard case .text(let text) = value else { throw value.unexpected(for: Date.self) }
+    guard let date = DateText.date(text) else { throw ConversionError(.malformed, Date.self) }
+    return date
   }
 
   /// Text such as `2026-11-21T08:33:26.123Z`; dates are rounded to milliseconds.

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import LarderSQLite
 
 /// How a column's values are stored, without their type.
@@ -10,6 +11,10 @@ package final class ExpressionCoding: Sendable {
   /// Whether the values are Floats: SQLite computes with Doubles, so that results have to be rounded.
   let isFloat: Bool
   package let form: StoredForm
+  /// The declared collation of the column, in capital letters, if it isn't `BINARY`. SQLite knows it by itself.
+  package let collation: String?
+  /// The coding of a date's moment, if the values are dates as text in several forms.
+  let moment: ExpressionCoding?
   private let type: Any.Type
   private let access: PropertyAccess
   private let optionalType: Any.Type
@@ -22,7 +27,14 @@ package final class ExpressionCoding: Sendable {
     return optionalType == type ? optionalAccess : nil
   }
 
-  init<Value>(_ coding: ColumnCoding<Value>) {
+  /// - Parameters:
+  ///   - collation: the column's collation.
+  ///   - codesValues: whether values need the coding to be stored; false if their type says how.
+  init<Value>(
+    _ coding: ColumnCoding<Value>, collation: String? = nil, codesValues: Bool = true
+  ) {
+    self.collation = collation
+    moment = coding.isDateText ? ExpressionCoding(ColumnCoding<Date>.unixMilliseconds) : nil
     type = Value.self
     access = .value(coding)
     optionalType = Value?.self
@@ -31,7 +43,7 @@ package final class ExpressionCoding: Sendable {
     isDecimal = coding.columnType.kind == .decimal
     form = coding.form
     isFloat = form == .own && (Value.self == Float.self || Value.self == Float?.self)
-    code = { coding.coded($0) }
+    code = { codesValues ? coding.coded($0) : $0 }
   }
 
   /// The coding of a type's expressions without a column; nil for types that SQLite computes with as stored.

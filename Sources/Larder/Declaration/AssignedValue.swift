@@ -5,8 +5,8 @@ import LarderSQLite
 extension ColumnStorage {
   /// The expression as an assignment to this column writes it.
   func assigned(_ value: SQLFragment) -> SQLFragment {
-    let value = (value.coded { definition.code?($0) } ?? value)
-      .matching(expressionCoding?.form ?? .own)
+    let form = expressionCoding?.form ?? .own
+    let value = (value.coded { definition.code?($0) } ?? value).dateText(in: form).matching(form)
     guard value.kind != .value, definition.code == nil else { return value }
     // The most frequent types first: looking up a type's conformance takes time at each call.
     if Value.self == Int.self || Value.self == Int64.self {

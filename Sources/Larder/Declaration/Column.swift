@@ -39,8 +39,9 @@ public struct Column<R, Value: Sendable>: Sendable {
     _ name: String, _ keyPath: KeyPath<R, Value> & Sendable, _ options: ColumnOption<Value>...,
     as coding: ColumnCoding<Value>
   ) {
-    storage = ColumnStorage(
-      name, options, coding, .coded(keyPath, coding), ExpressionCoding(coding))
+    storage = ColumnStorage(name, options, coding, .coded(keyPath, coding)) {
+      ExpressionCoding(coding, collation: $0)
+    }
   }
 
   /// A column of an Optional property, with a coding of its own for the wrapped type.
@@ -49,8 +50,32 @@ public struct Column<R, Value: Sendable>: Sendable {
     _ options: ColumnOption<Wrapped?>..., as coding: ColumnCoding<Wrapped>
   ) where Value == Wrapped? {
     let optional = coding.optional
-    storage = ColumnStorage(
-      name, options, optional, .coded(keyPath, optional), ExpressionCoding(coding))
+    storage = ColumnStorage(name, options, optional, .coded(keyPath, optional)) {
+      ExpressionCoding(coding, collation: $0)
+    }
+  }
+
+  /// The same column of another record, for a record that is a part of it; see `Table.init(of:_:_:notStored:)`.
+  @inlinable
+  public init<Whole>(
+    _ column: Column<Whole, Value>, _ keyPath: KeyPath<R, Value> & Sendable
+  ) where Value: DatabaseValueConvertible {
+    let isWritable = keyPath is WritableKeyPath<R, Value>
+    // Only a property without a coding of its own is read and written where it lies.
+    let access = MemoryLayout<R>.offset(of: keyPath).flatMap {
+      column.access.isStored
+        ? PropertyAccess.plain(Value.self, offset: $0, isWritable: isWritable, keyPath: keyPath)
+        : nil
+    }
+    storage = ColumnStorage(column.storage, access ?? column.storage.access(by: keyPath))
+  }
+
+  /// The same column of another record, whose type has a coding of its own.
+  @_disfavoredOverload
+  public init<Whole>(
+    _ column: Column<Whole, Value>, _ keyPath: KeyPath<R, Value> & Sendable
+  ) {
+    storage = ColumnStorage(column.storage, column.storage.access(by: keyPath))
   }
 }
 
@@ -107,17 +132,29 @@ final class ColumnStorage<Value: Sendable>: Sendable {
     return node
   }
 
+  /// Access to a record's property with the column's coding.
+  @usableFromInline
+  func access<R>(by keyPath: KeyPath<R, Value> & Sendable) -> PropertyAccess {
+    .coded(keyPath, coding)
+  }
+
+  /// The same column with another property.
+  @usableFromInline
+  init(_ column: ColumnStorage<Value>, _ access: PropertyAccess) {
+    definition = column.definition
+    unqualified = column.unqualified
+    expressionCoding = column.expressionCoding
+    coding = column.coding
+    self.access = access
+  }
+
   deinit { qualified.load(ordering: .acquiring)?.release() }
 
   @usableFromInline
   init(
     _ name: String, _ options: [ColumnOption<Value>], _ coding: ColumnCoding<Value>,
-    _ access: PropertyAccess, _ expressionCoding: ExpressionCoding?
+    _ access: PropertyAccess, _ expressionCoding: ((String?) -> ExpressionCoding)?
   ) {
-    // These comparisons need no lookup where the compiler knows the type.
-    let isFloat = Value.self == Float.self || Value.self == Float?.self
-    let needsCoding = isFloat || coding.columnType.kind == .decimal
-    self.expressionCoding = expressionCoding ?? (needsCoding ? ExpressionCoding(coding) : nil)
     self.coding = coding
     self.access = access
     unqualified = SQLFragment(text: name.quotedIdentifier)
@@ -134,8 +171,17 @@ final class ColumnStorage<Value: Sendable>: Sendable {
       }
     }
     definition.numbers = coding.numbers
+    definition.isDateText = coding.isDateText
     if expressionCoding != nil { definition.code = { coding.coded($0) } }
     self.definition = definition
+    // These comparisons need no lookup where the compiler knows the type.
+    let isFloat = Value.self == Float.self || Value.self == Float?.self
+    let collation = definition.knownCollation
+    let codesValues = isFloat || coding.columnType.kind == .decimal
+    self.expressionCoding =
+      expressionCoding?(collation)
+      ?? (codesValues || collation != nil
+        ? ExpressionCoding(coding, collation: collation, codesValues: codesValues) : nil)
   }
 }
 

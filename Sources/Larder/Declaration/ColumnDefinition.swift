@@ -1,3 +1,4 @@
+import FoundationEssentials
 import LarderSQLite
 
 /// The declaration of a column, without the property. It becomes a ``LarderSQLite/ColumnSchema`` once the
@@ -19,6 +20,17 @@ public struct ColumnDefinition: Sendable {
   /// How the column gets the time of writes; nil unless it is a timestamp.
   var timestamp: ColumnTimestamp?
   var collation: String?
+  /// The collation in capital letters; nil for `BINARY`, by which columns are compared that declare none.
+  var knownCollation: String? {
+    collation.flatMap { $0.uppercased() == "BINARY" ? nil : $0.uppercased() }
+  }
+  /// A coding that tells how the column is compared, but not the type of its values; nil if that is as stored.
+  var comparisonCoding: ExpressionCoding? {
+    if isDateText { return ExpressionCoding(ColumnCoding<Date>.text()) }
+    return knownCollation.map {
+      ExpressionCoding(ColumnCoding<String>.plain, collation: $0, codesValues: false)
+    }
+  }
   /// The declared type in CREATE TABLE, if it isn't that of ``type``: in SQLite, and on other engines.
   var sqlType, serverType: String?
   /// The form in which the values are stored, for which other engines may have a type.
@@ -32,6 +44,8 @@ public struct ColumnDefinition: Sendable {
   var defaultValue: (@Sendable (DateFormat) throws -> DatabaseValue)?
 
   var numbers = NumberTexts.any
+  /// Whether the column holds dates as text in several forms.
+  var isDateText = false
   /// Gives a value of the property's type the column's own coding, if it has one.
   var code: (@Sendable (any DatabaseValueConvertible) -> any DatabaseValueConvertible)?
 

@@ -52,6 +52,19 @@ public struct ColumnOption<Value: Sendable>: Sendable {
   }
 
   /// The column's collation, by which text is compared: `BINARY`, `NOCASE`, `RTRIM`, or the program's own.
+  ///
+  /// `NOCASE` takes texts for equal that differ only in the case of ASCII letters. With ``unique``, no two rows
+  /// have such texts, as with addresses of e-mail:
+  ///
+  /// ```swift
+  /// let email = Column("email", \User.email, .unique, .collate("NOCASE"))
+  /// // "email" TEXT NOT NULL COLLATE "NOCASE" UNIQUE; on PostgreSQL a unique index on lower("email")
+  /// ```
+  ///
+  /// On PostgreSQL, Larder folds such a column where it is compared, put in order or grouped, and in indexes, by
+  /// `lower` or `rtrim`. A primary or foreign key can't be such a column there, and neither can it be in
+  /// `min`, `max`, `count(distinct:)` or `in` with a query: all of these throw ``LarderSQLite/UnsupportedByEngine``.
+  /// `DISTINCT`, `UNION` and SQL of your own compare it byte by byte. Other collations aren't available there.
   public static func collate(_ name: String) -> Self { Self { $0.collation = name } }
 
   /// The column's declared type in CREATE TABLE, to match an existing database: `.sqlType("NVARCHAR(160)")`.

@@ -14,6 +14,8 @@ struct DeclarationState: OptionSet {
   @inlinable static var untried: Self { Self(rawValue: 16) }
   /// On some connection the database's table differs from the declaration; see ``TableFit``.
   @inlinable static var unlikeDeclared: Self { Self(rawValue: 32) }
+  /// The record is a part of another one; see `Table.init(of:_:_:notStored:)`.
+  @inlinable static var part: Self { Self(rawValue: 64) }
   /// The row id's property can't be set.
   @inlinable static var constantKey: Self { Self(rawValue: 8) }
 }

@@ -119,7 +119,16 @@ struct RecordSQL {
     let assignments = assigned.map { [$0] } ?? assignments(onConflict: target, updating: chosen)
     let action: SQLFragment =
       assignments.isEmpty ? "DO NOTHING" : "DO UPDATE SET \(.list(assignments))"
-    return "\(insert) ON CONFLICT (\(names(target))) \(action)"
+    // A dialect may fold a column by its collation, and so does its unique index.
+    let terms = target.map { column -> SQLFragment in
+      let definition = columns[column]
+      guard definition.knownCollation != nil, let coding = definition.comparisonCoding else {
+        return names[column]
+      }
+      return SQLFragment(
+        .grouping, SQLFragment(text: definition.name.quotedIdentifier, coding: coding))
+    }
+    return "\(insert) ON CONFLICT (\(.list(terms))) \(action)"
   }
 
   /// Whether such an upsert leaves an existing row as it is, since there is nothing to update.

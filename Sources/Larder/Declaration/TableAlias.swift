@@ -40,6 +40,7 @@ final class QueryAlias: Sendable {
   ) -> SQLFragment {
     let column = SQLFragment(
       text: prefix + name.quotedIdentifier, isNullable: isNullable, as: known, coding: coding)
+    if let moment = coding?.moment { return column.moment(as: moment) }
     return coding?.isDecimal == true ? column.decimal : column
   }
 }

@@ -18,6 +18,8 @@ public struct TableOptions: OptionSet, Sendable {
   /// The table is a view, whose records are only read, also without a key. Writing to it throws
   /// ``RecordError/view(table:)``, and so does creating it: `SchemaEntry.view` creates a view.
   public static let view = TableOptions(rawValue: 8)
+  /// The record has only some of the table's columns, which another record declares.
+  static let part = TableOptions(rawValue: 1 << 30)
 }
 
 /// A constraint on several columns of a table, or an index.

@@ -101,6 +101,7 @@ package final class TableCore: Sendable {
     state.insert(.untried)
     if fitting.isUnlikeDeclared.load(ordering: .relaxed) { state.insert(.unlikeDeclared) }
     if options.contains(.view) { state.insert(.view) }
+    if options.contains(.part) { state.insert(.part) }
     if let rowIDColumn, !layout.properties[rowIDColumn].isWritable { state.insert(.constantKey) }
     self.state = Atomic(state.rawValue)
 

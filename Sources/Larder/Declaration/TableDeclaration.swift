@@ -11,6 +11,8 @@ final class TableDeclaration {
   private(set) var storages: [UInt] = []
   private let record: Any.Type
   private let notStored: [CoveredProperty]
+  /// The other record's type and columns, if this record is a part of that.
+  private var whole: (recordType: String, columns: [ColumnDefinition])?
   var recordType: String { "\(record)" }
 
   /// - Parameter notStored: properties that are deliberately in no column.
@@ -32,6 +34,15 @@ final class TableDeclaration {
     }
   }
 
+  /// A part of another record, by that record's type, columns and options.
+  convenience init<R>(
+    of type: R.Type, partOf whole: String, _ columns: [ColumnDefinition], _ options: TableOptions,
+    notStored: [PartialKeyPath<R> & Sendable]
+  ) {
+    self.init(of: type, [], [], options.union(.part), notStored: notStored)
+    self.whole = (whole, columns)
+  }
+
   @usableFromInline
   func add<R, Value>(_ column: Column<R, Value>) {
     columns.append(column.definition)
@@ -44,9 +55,29 @@ final class TableDeclaration {
     if let schema, schema.isEmpty || schema.utf8.contains(0) {
       return "the name of its schema is empty or holds a NUL"
     }
-    return Self.problem(ofNames: name, columns) ?? repeatedProblem ?? orderProblem ?? versionProblem
+    return Self.problem(ofNames: name, columns) ?? partProblem ?? repeatedProblem ?? orderProblem
+      ?? versionProblem
       ?? timestampProblem ?? Self.keyProblem(columns, options) ?? viewProblem ?? unwrittenKeyProblem
       ?? uncoveredProblem
+  }
+
+  /// The problem of a part that has other columns than the whole record, or lacks those that identify a row.
+  private var partProblem: String? {
+    guard let whole else { return nil }
+    let (own, all) = (
+      Set(columns.map(\.name.foldedName)), Set(whole.columns.map(\.name.foldedName))
+    )
+    if let column = columns.first(where: { !all.contains($0.name.foldedName) }) {
+      return "“\(column.name)” isn't a column of \(whole.recordType), of which it is a part"
+    }
+    let needed = whole.columns.filter { $0.isPrimaryKey || $0.isVersion }
+    guard let column = needed.first(where: { !own.contains($0.name.foldedName) }) else {
+      return nil
+    }
+    return """
+      \(recordType) is a part of \(whole.recordType), but lacks “\(column.name)”, which belongs to the \
+      \(column.isVersion ? "row's version" : "key")
+      """
   }
 
   /// The problem of a key that is never written: it is another one in the database than in the record.

@@ -11,12 +11,21 @@ extension String: TextValue {}
 extension Optional: TextValue where Wrapped == String {}
 
 extension SQLExpression where Value: TextValue {
-  /// Whether the text matches a pattern. `%` stands for any text and `_` for any character; the case of ASCII
-  /// letters is ignored. Untrusted text doesn't belong in a pattern: see ``contains(_:)``, ``hasPrefix(_:)``
-  /// and ``hasSuffix(_:)``. See [LIKE](https://www.sqlite.org/lang_expr.html#like).
+  /// Whether the text matches a pattern. `%` stands for any text and `_` for any character. Untrusted text
+  /// doesn't belong in a pattern: see ``contains(_:)``, ``hasPrefix(_:)`` and ``hasSuffix(_:)``. See
+  /// [LIKE](https://www.sqlite.org/lang_expr.html#like).
   ///
   /// - `escape`: a character before `%`, `_` or itself that makes it a plain character.
-  public func like(_ pattern: String, escape: Character? = nil) -> SQLExpression<Bool> {
+  /// - `caseSensitive`: true if `a` doesn't match `A` (an index can then find a pattern's beginning); false to
+  ///   ignore the case of every letter of Unicode, so that `ä` matches `Ä`, as PostgreSQL's `ILIKE` does. Nil
+  ///   ignores that of ASCII's letters only, as SQLite's LIKE does. Letters match by their small forms:
+  ///   `σ`, `ς` and `Σ` do, but not `ß` and `ss`, or `İ` and `i`.
+  public func like(
+    _ pattern: String, escape: Character? = nil, caseSensitive: Bool? = nil
+  ) -> SQLExpression<Bool> {
+    if let caseSensitive, let pattern = LikePattern(pattern, escape: escape) {
+      return SQLExpression<Bool>(pattern.match(node.computed, caseSensitive: caseSensitive))
+    }
     let match = node.computed.infix(.like, operand: SQLFragment(value: pattern))
     guard let escape else { return SQLExpression<Bool>(match) }
     return SQLExpression<Bool>(

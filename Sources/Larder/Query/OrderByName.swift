@@ -15,7 +15,7 @@ extension Query where From: Record {
       throw RecordError.unknownColumn(table: core.name, column: name)
     }
     var query = self
-    let named = alias.column(name)
+    let named = alias.column(name, coding: definition.comparisonCoding)
     let column = definition.type.kind == .decimal ? named.decimalKey : named
     query.select.add(order: descending ? SQLFragment(.descending, column) : column)
     return query

@@ -27,6 +27,11 @@ extension Record {
     all.select(expression)
   }
 
+  /// See `Query.select`.
+  public static func select<Part: Record>(_ part: Part.Type) -> Selection<Part> {
+    all.select(part)
+  }
+
   /// See `Query.join`.
   public static func join<Other: Record>(
     _ other: Other.Type,

@@ -40,6 +40,24 @@ extension TableCore {
     if isInState(.view) { throw RecordError.view(table: name) }
   }
 
+  /// Throws if the declaration is wrong, or isn't that of a whole table.
+  func checkIsWhole() throws {
+    try checkWritable()
+    guard isInState(.part) else { return }
+    throw RecordError.declaration(
+      table: name,
+      problem: """
+        \(recordType) has only some of its columns: insert records, and create or compare the table, by the \
+        record that has all of them
+        """)
+  }
+
+  /// Throws for a record that can't be inserted, because it isn't whole or can't take its key.
+  func checkInsertion(_ record: UnsafeRawPointer, _ db: Database) throws {
+    try checkIsWhole()
+    if isInState(.constantKey) { try checkKeyCanBeSet(record, db) }
+  }
+
   /// Throws if the declaration is wrong or that of a view, or if it has no key to find rows by.
   @usableFromInline
   func checkChangesRows() throws {

@@ -43,8 +43,63 @@ public struct Table<R: Record>: Sendable {
     options: TableOptions = [],
     notStored: [PartialKeyPath<R> & Sendable] = []
   ) {
-    let declaration = TableDeclaration(
-      of: R.self, constraints, indexes, options, notStored: notStored)
+    self.init(
+      name,
+      TableDeclaration(of: R.self, constraints, indexes, options, notStored: notStored), make,
+      repeat each columns)
+  }
+
+  /// Some of the columns of another record's table, for a record that is a part of the other.
+  ///
+  /// ```swift
+  /// struct CityHead: Record {
+  ///   let id: Int64
+  ///   var name: String
+  ///
+  ///   struct Columns: Sendable {
+  ///     let id = Column(City.columns.id, \CityHead.id)
+  ///     let name = Column(City.columns.name, \CityHead.name)
+  ///   }
+  ///   static let columns = Columns()
+  ///   static let table = Table(of: City.self, CityHead.init, columns.id, columns.name)
+  /// }
+  /// let heads = try City.filter { $0.population > 1_000_000 }.select(CityHead.self).fetchAll(db)
+  /// // SELECT "city"."id", "city"."name" FROM "city" WHERE "city"."population" > ?
+  /// try heads[0].update(db)      // UPDATE "city" SET "name" = :name WHERE "id" = :id
+  /// ```
+  ///
+  /// Such a record is read, updated and deleted, and writes only its own columns. Inserting it, and creating or
+  /// comparing its table, throws ``RecordError/declaration(table:problem:)``: the other record does that. The
+  /// columns of the key and of the version have to be among the part's. Hooks are its own.
+  ///
+  /// - Parameters:
+  ///   - whole: the record that declares the table.
+  ///   - make: an initializer, usually the compiler's own.
+  ///   - columns: one for each parameter of the initializer, in the order of the stored properties.
+  ///   - notStored: the record's stored properties that are deliberately in no column.
+  @inlinable
+  public init<Whole: Record, each Value>(
+    of whole: Whole.Type, _ make: @escaping @Sendable (repeat consuming each Value) -> R,
+    _ columns: repeat Column<R, each Value>, notStored: [PartialKeyPath<R> & Sendable] = []
+  ) {
+    self.init(
+      whole.table.name, whole.table.part(R.self, notStored), make, repeat each columns)
+  }
+
+  @usableFromInline
+  func part<Part>(
+    _ type: Part.Type, _ notStored: [PartialKeyPath<Part> & Sendable]
+  ) -> TableDeclaration {
+    TableDeclaration(
+      of: type, partOf: core.recordType, core.columns, core.options, notStored: notStored)
+  }
+
+  @inlinable @inline(__always)
+  init<each Value>(
+    _ name: String, _ declaration: TableDeclaration,
+    _ make: @escaping @Sendable (repeat consuming each Value) -> R,
+    _ columns: repeat Column<R, each Value>
+  ) {
     repeat declaration.add(each columns)
     let core = TableCore(
       name, in: schema, declaration, tupleSize: MemoryLayout<(repeat each Value)>.size,

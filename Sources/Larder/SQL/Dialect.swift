@@ -83,9 +83,13 @@ package protocol DefinitionDialect: Sendable {
   /// The type of a column that numbers its rows.
   var rowIDType: String { get }
   /// Throws if the engine can't have such a column, or its name.
+  ///
+  /// - Parameter isKey: whether the column is a part of the primary key, or a foreign key.
   func check(
-    column name: String, _ type: ColumnType, collation: String?, of table: String
+    column name: String, _ type: ColumnType, collation: String?, isKey: Bool, of table: String
   ) throws
+  /// A column as an index has it, so that texts are equal that are equal by the collation; nil if there is none.
+  func folded(_ column: String, by collation: String?) -> String?
   /// Throws if nothing can have this name.
   func check(name: String) throws
   /// The term of an index for a column or expression, so that the index has the order of queries.

@@ -50,6 +50,11 @@ package enum SQLForm: Sendable {
   case ownText
   /// Whether a text begins or ends with another, and the position of one text in another.
   case hasPrefix, hasSuffix, position
+  /// Whether a text matches a pattern of LIKE, with a backslash as escape. If the case of letters doesn't
+  /// matter, the pattern is folded. A pattern that matches nothing is NULL.
+  case like(caseSensitive: Bool)
+  /// A date's text in one of several forms, as the moment that it means; and a moment as text.
+  case moment, dateText
   /// A format in strftime's notation, and a date, which becomes text in that format.
   case strftime
   /// A date, and modifiers in SQLite's words. The first `months` of them are

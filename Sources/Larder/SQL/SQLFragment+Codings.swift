@@ -34,6 +34,9 @@ extension SQLFragment {
     return (type as? any DatabaseValueConvertible.Type)?.columnType.kind
   }
 
+  /// The collation that the fragment's column declares, in capital letters; nil if that is `BINARY`.
+  package final var columnCollation: String? { coding?.collation }
+
   /// Whether it is a decimal number.
   package final var isDecimal: Bool { coding?.isDecimal ?? false }
 
@@ -51,6 +54,29 @@ extension SQLFragment {
   final var computed: SQLFragment {
     guard let coding, coding.form != .own else { return self }
     return .notComputed
+  }
+
+  // MARK: Dates as text in several forms
+
+  /// A date's text in one of several forms as the moment that it means, in milliseconds since 1970.
+  final func moment(as coding: ExpressionCoding) -> SQLFragment {
+    let operand = parenthesized(in: .lowest)
+    return SQLFragment(
+      .form(.moment, [operand], .call("larder_date", operand)), isNullable: isNullable,
+      coding: coding)
+  }
+
+  /// A moment as the text that a column of dates in several forms is written with; any other fragment as it is.
+  final func dateText(in form: StoredForm) -> SQLFragment {
+    guard case .dateText(let format) = form, self.form == .date(.unixMilliseconds) else {
+      return self
+    }
+    let operand = parenthesized(in: .lowest)
+    return SQLFragment(
+      .form(
+        .dateText, [operand],
+        .call("larder_date_text", operand, SQLFragment(text: "\(format.rawValue)"))),
+      isNullable: isNullable)
   }
 
   // MARK: Floats

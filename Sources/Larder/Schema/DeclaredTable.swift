@@ -8,6 +8,7 @@ struct DeclaredTable {
   /// Whether the table is a temporary draft. A temporary table can't refer to others.
   private let isDraft: Bool
   private let nullableColumns: Set<String>
+  private let collations: [String: String]
   private(set) var schema: TableSchema
 
   init(
@@ -20,6 +21,7 @@ struct DeclaredTable {
     self.dialect = dialect
     self.isDraft = isDraft
     nullableColumns = Set(columns.filter(\.type.isNullable).map(\.name))
+    collations = columns.reduce(into: [:]) { $0[$1.name] = $1.knownCollation }
     schema = TableSchema(name: name)
     schema.schema = isDraft ? nil : schemaName
     schema.engine = dialect.definitions?.engine
@@ -43,8 +45,11 @@ struct DeclaredTable {
 
   private mutating func add(_ definition: ColumnDefinition) throws {
     let name = definition.name
+    let isKey = definition.isPrimaryKey || definition.foreignKey != nil
     try dialect.definitions?.check(
-      column: name, definition.type, collation: definition.collation, of: schema.name)
+      column: name, definition.type, collation: definition.collation, isKey: isKey, of: schema.name)
+    // Other engines have no such collations: queries and indexes fold the text.
+    let isFolded = definition.knownCollation != nil && dialect.definitions != nil
     let isDate = definition.type.kind == .date && dialect.definitions == nil
     let type = isDate ? dateFormat.columnType : definition.type
     let sqlType = dialect.definitions == nil ? definition.sqlType : definition.serverType
@@ -69,7 +74,7 @@ struct DeclaredTable {
         try dialect.literal(of: $0(dateFormat), as: type, storedAs: definition.form)
       }
     column.primaryKeyPosition = primaryKey.firstIndex(of: name).map { $0 + 1 } ?? 0
-    column.collation = definition.collation
+    column.collation = isFolded ? nil : definition.collation
     column.generated = try definition.generated.map { try text($0.expression) }
     column.isStored =
       definition.generated.map { $0.isStored || dialect.definitions != nil } ?? false
@@ -79,11 +84,15 @@ struct DeclaredTable {
     column.sql = DDL.column(
       column, isKey: primaryKey == [name],
       isAutoincrement: definition.isAutoincrement && dialect.definitions == nil,
-      isUnique: definition.isUnique, reference: isDraft ? nil : reference)
+      isUnique: definition.isUnique && !isFolded, reference: isDraft ? nil : reference)
     schema.columns.append(column)
     schema.checks += column.checks
-    if definition.isUnique { try add(.unique([name])) }
-    if definition.isIndexed { try add(.index([name], isUnique: false, nil, name: nil)) }
+    if definition.isUnique {
+      try add(isFolded ? .index([name], isUnique: true, nil, name: nil) : .unique([name]))
+    }
+    if definition.isIndexed, !(definition.isUnique && isFolded) {
+      try add(.index([name], isUnique: false, nil, name: nil))
+    }
   }
 
   /// Throws if the text is more than a type: SQLite would read the rest as the column's constraints.
@@ -129,6 +138,10 @@ struct DeclaredTable {
   @discardableResult
   private mutating func add(_ constraint: TableConstraintDefinition) throws -> String? {
     switch constraint {
+    case .unique(let columns)
+    where dialect.definitions != nil && columns.contains(where: { collations[$0] != nil }):
+      try add(.index(columns, isUnique: true, nil, name: nil))
+      return nil
     case .unique(let columns):
       let index = IndexSchema(constraint: .unique, columns: columns)
       schema.uniqueIndexes.append(index)
@@ -142,7 +155,9 @@ struct DeclaredTable {
     case .index(let columns, let isUnique, let condition, let name):
       let name = name ?? ([schema.name] + columns + ["index"]).joined(separator: "_")
       let terms = columns.map { column in
-        indexTerm(column.quotedIdentifier, isNullable: nullableColumns.contains(column))
+        let term = dialect.definitions?.folded(column, by: collations[column])
+        return indexTerm(
+          term ?? column.quotedIdentifier, isNullable: nullableColumns.contains(column))
       }
       try addIndex(name, columns, terms, isUnique: isUnique, condition.map(text))
       return nil
@@ -216,14 +231,14 @@ extension Table {
 
 extension TableCore {
   func schema(dateFormat: DateFormat, in dialect: any Dialect) throws -> TableSchema {
-    try checkWritable()
+    try checkIsWhole()
     return try DeclaredTable(name, in: schema, columns, constraints, options, dateFormat, dialect)
       .schema
   }
 
   /// The table in the spelling of the database's engine, for a comparison with the database's table.
   func schema(in db: Database) throws -> TableSchema {
-    try checkWritable()
+    try checkIsWhole()
     return try .declared(name, of: schema, columns, constraints, options, db.dateFormat, in: db)
   }
 }

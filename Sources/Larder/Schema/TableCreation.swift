@@ -39,7 +39,7 @@ extension Table {
   ///
   /// - `ifExists`: whether a missing table is accepted.
   public func drop(_ db: Database, ifExists: Bool = false) throws {
-    try core.checkWritable()
+    try core.checkIsWhole()
     try db.dropTable(name, in: schema, ifExists: ifExists)
   }
 }

@@ -44,7 +44,9 @@ public struct Assignments<R: Record> {
       let value = assignments[index].value
       // Values compared with this one are converted to the column's stored form.
       return SQLExpression(
-        column.expressionCoding.map { SQLFragment(.parentheses, value, coding: $0) } ?? value)
+        column.expressionCoding.map { coding in
+          coding.moment.map(value.moment) ?? SQLFragment(.parentheses, value, coding: coding)
+        } ?? value)
     }
     set {
       let column = R.columns[keyPath: keyPath].storage

@@ -27,7 +27,7 @@ extension Record {
     _ db: Database, contentsOf records: some Sequence<Self>, or policy: ConflictPolicy? = nil
   ) throws {
     let table = table
-    try table.core.checkWritable()
+    try table.core.checkIsWhole()
     try BatchForeignKeys.inTransaction(table.name, db) { keys, db in
       if table.hooks == nil, !table.core.hasTimestamps,
         try records.withContiguousStorageIfAvailable({

@@ -44,7 +44,7 @@ extension Record {
   /// Takes about three times as long as ``insert(_:)``, and throws the same, except for constant keys.
   public func inserted(_ db: Database) throws -> Self {
     let table = Self.table
-    try table.core.checkWritable()
+    try table.core.checkIsWhole()
     var record = self
     return try table.inScope(db, &record) { record, db in
       try table.willInsert(&record, db)
@@ -74,7 +74,7 @@ extension TableCore {
   @usableFromInline
   func insert(_ record: UnsafeMutableRawPointer, _ db: Database) throws {
     try check()
-    if isInState(.constantKey) { try checkKeyCanBeSet(record, db) }
+    if isInState([.constantKey, .part]) { try checkInsertion(record, db) }
     if db.engine != nil {
       if try !insertInEngine(record, db) { throw Self.notInserted }
       return
@@ -87,7 +87,7 @@ extension TableCore {
     _ record: UnsafeMutableRawPointer, _ db: Database, or policy: ConflictPolicy
   ) throws -> Bool {
     try check()
-    if isInState(.constantKey) { try checkKeyCanBeSet(record, db) }
+    if isInState([.constantKey, .part]) { try checkInsertion(record, db) }
     if db.engine != nil { return try insertInEngine(record, db, or: policy) }
     guard try write(sql.insert(or: policy.rawValue), record, db, for: .newRecord) > 0 else {
       return false
@@ -202,7 +202,7 @@ extension Record {
     _ db: Database, _ columns: repeat Column<Self, each Value>,
     from selection: Selection<(repeat each Value)>
   ) throws -> Int {
-    try table.core.checkWritable()
+    try table.core.checkIsWhole()
     var definitions: [ColumnDefinition] = []
     repeat definitions.append((each columns).definition)
     var parts = selection.columns.parts

@@ -287,7 +287,7 @@ extension TableCore {
   private func write(
     _ record: UnsafeMutableRawPointer, _ db: Database, _ upsert: Upsert
   ) throws {
-    if isInState(.constantKey) { try checkKeyCanBeSet(record, db) }
+    if isInState([.constantKey, .part]) { try checkInsertion(record, db) }
     let use: TableUse = upsert.target.isEmpty ? .newOrKnownRecord : .newRecord
     var returned = (sql.version.map { [$0] } ?? []) + sql.created
     // The row may exist under another key. (The last row id is then that of an earlier INSERT.)

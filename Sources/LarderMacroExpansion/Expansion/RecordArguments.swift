@@ -2,6 +2,8 @@
 struct RecordArguments {
   /// The source text of the table's name; nil for the type's name.
   var name: String?
+  /// The source text of the record that the type is a part of; nil for a whole record.
+  var whole: String?
   /// The labelled arguments in their order, which is also that of the table's initializer.
   var labelled: [(label: String, text: String)] = []
   /// Whether the arguments might say that there is no primary key.
@@ -17,6 +19,7 @@ struct RecordArguments {
           throw SourceProblem("a table's name can't be empty", at: argument.range.lowerBound)
         }
         name = scanner.text(argument.range)
+      case "of": whole = scanner.text(argument.range)
       case "options": labelled.append(("options", scanner.text(argument.range)))
       case let label?:
         labelled.append((label, try Self.naming(columns, argument.range, in: attribute.source)))

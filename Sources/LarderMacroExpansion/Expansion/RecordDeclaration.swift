@@ -48,6 +48,14 @@ struct RecordDeclaration {
     guard !columns.isEmpty else {
       throw SourceProblem("“\(type.name)” has no stored properties", at: type.offset)
     }
+    if arguments.whole != nil {
+      if let attribute = columns.lazy.compactMap({ $0.property.prefix.attribute("Column") }).first {
+        throw SourceProblem(
+          "the columns of a part are those of the whole record: remove @Column",
+          at: attribute.offset)
+      }
+      return
+    }
     guard columns.contains(where: \.isKey) || arguments.mayHaveNoKey else {
       throw SourceProblem(
         "no property is the primary key: mark one @Column(.primaryKey), or pass options: .noPrimaryKey",

@@ -37,7 +37,8 @@ package struct RecordExpansion {
     var lines: [String] = []
     for column in record.columns {
       let property = column.property
-      let arguments = [column.name, "\\\(record.type.name).\(property.name)"] + column.options
+      let name = record.arguments.whole.map { "\($0).columns.\(property.name)" } ?? column.name
+      let arguments = [name, "\\\(record.type.name).\(property.name)"] + column.options
       let value = "Larder::Column(\(arguments.joined(separator: ", ")))"
       lines.append(
         "  \(property.prefix.access.prefix)let \(property.name) = "
@@ -85,7 +86,9 @@ package struct RecordExpansion {
   }
 
   private func table(_ parts: inout DeprecatedParts) -> String {
-    let name = record.arguments.name ?? Identifier.tableName(record.type.name)
+    let name =
+      record.arguments.whole.map { "of: \($0)" } ?? record.arguments.name
+      ?? Identifier.tableName(record.type.name)
     let columns = record.columns.map { "columns.\($0.property.name)" }
     let labelled = record.arguments.labelled.map { "\($0.label): \($0.text)" }
     let arguments = [name, make(&parts)] + columns + labelled + notStored(&parts)

@@ -24,6 +24,7 @@ extension SQLFragment {
       .multiply:
       let rightKind = right?.kind ?? .value
       return left?.kind == .text && (rightKind == .text || rightKind == .value)
+        && left?.columnCollation == nil && right?.columnCollation == nil
     default: return false
     }
   }
@@ -37,16 +38,35 @@ extension SQLFragment {
   /// Whether the fragment is the name of a column, or of something else.
   var isName: Bool { kind == .text && words?.hasSuffix("\"") == true }
 
+  /// The collation by which the fragment is compared, in capital letters and without quotes: the one that it
+  /// names, or that its column declares. Nil also for a declared `BINARY`.
+  var collation: String? { namedCollation ?? declaredCollation }
+
+  /// The collation by which the fragment is compared with another. A name counts first, then the declaration of
+  /// a column on the left, then that of one on the right.
+  func collation(beside other: SQLFragment) -> String? {
+    if let name = namedCollation ?? other.namedCollation { return name }
+    return isColumn ? declaredCollation : declaredCollation ?? other.declaredCollation
+  }
+
+  private var isColumn: Bool {
+    operation == .parentheses ? left?.isColumn ?? false : isName
+  }
+
+  private var declaredCollation: String? {
+    operation == .parentheses ? left?.declaredCollation : isName ? columnCollation : nil
+  }
+
   /// The collation that the fragment names, in capital letters and without quotes.
-  var collation: String? {
-    if operation == .parentheses { return left?.collation }
+  var namedCollation: String? {
+    if operation == .parentheses { return left?.namedCollation }
     guard operation == .collate else { return nil }
     return right?.words?.uppercased().replacing("\"", with: "")
   }
 
   /// The fragment without the collation that it names.
   var withoutCollation: SQLFragment {
-    guard collation != nil, let left else { return self }
+    guard namedCollation != nil, let left else { return self }
     return left.withoutCollation
   }
 

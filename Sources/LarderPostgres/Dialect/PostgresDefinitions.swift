@@ -12,14 +12,27 @@ struct PostgresDefinitions: DefinitionDialect, BatchDialect, FullTextDialect {
   private static let longestName = 63
 
   func check(
-    column: String, _ type: ColumnType, collation: String?, of table: String
+    column: String, _ type: ColumnType, collation: String?, isKey: Bool, of table: String
   ) throws {
     for name in [column, table] { try check(name: name) }
     if type.kind == .any {
       throw Self.unsupported("a column for values of any type: \(table).\(column)")
     }
-    if let collation, collation.uppercased() != "BINARY" {
+    guard let collation, collation.uppercased() != "BINARY" else { return }
+    if folded(column, by: collation.uppercased()) == nil {
       throw Self.unsupported("the collation \(collation): \(table).\(column)")
+    }
+    if isKey {
+      throw Self.unsupported("a key with the collation \(collation): \(table).\(column)")
+    }
+  }
+
+  func folded(_ column: String, by collation: String?) -> String? {
+    let text = "\(column.quotedIdentifier) COLLATE \"C\""
+    return switch collation {
+    case "NOCASE": "lower(\(text))"
+    case "RTRIM": "rtrim(\(text), ' ')"
+    default: nil
     }
   }
 

@@ -159,7 +159,7 @@ struct PostgresDialect: Dialect {
   private func comparison(
     _ operation: SQLOperator, _ left: SQLFragment, _ right: SQLFragment
   ) -> SQLFragment {
-    let collation = left.collation ?? right.collation
+    let collation = left.collation(beside: right)
     let (left, right) = (left.folded(by: collation), right.folded(by: collation))
     switch operation {
     case .same: return same(left, right)
@@ -211,7 +211,7 @@ struct PostgresDialect: Dialect {
     switch condition.operation {
     case .and: return "\(hashed(left)) AND \(hashed(right))"
     case .same where left.mayBeNull && right.mayBeNull:
-      let collation = left.collation ?? right.collation
+      let collation = left.collation(beside: right)
       return "ARRAY[\(left.folded(by: collation))] = ARRAY[\(right.folded(by: collation))]"
     default: return condition.grouped
     }
@@ -336,7 +336,7 @@ extension SQLFragment {
   var collated: SQLFragment { folded(by: collation) }
 
   func folded(by collation: String?) -> SQLFragment {
-    guard let collation, collation != "BINARY" || self.collation != nil else { return self }
+    guard let collation, collation != "BINARY" || namedCollation != nil else { return self }
     let text = withoutCollation
     let folded: SQLFragment.Composite.Content =
       switch collation {

@@ -57,7 +57,12 @@ enum PostgresForms {
     if name == "instr", arguments.count == 2 {
       return "strpos(\(arguments[0].withoutCollation), \(arguments[1]))"
     }
-    if arguments.contains(where: { ($0.left ?? $0).collation != nil }) {
+    let isCompared = ["min", "max", "nullif"].contains(name)
+    if arguments.contains(where: { argument in
+      let text = argument.left ?? argument
+      let isCompared = isCompared || argument.operation == .distinct
+      return (isCompared ? text.collation : text.namedCollation) != nil
+    }) {
       return .misplacedCollation
     }
     switch (name, arguments.count) {
@@ -177,6 +182,19 @@ enum PostgresForms {
 
   // MARK: Forms
 
+  /// LIKE where the case of all letters matters, or of none. ICU's root collation knows Unicode's small letters
+  /// on every server; Σ at the end of a word has another one.
+  private static func like(
+    _ text: SQLFragment, _ pattern: SQLFragment, _ caseSensitive: Bool
+  ) -> SQLFragment {
+    let text = text.withoutCollation.grouped
+    // Only a pattern that matches nothing is NULL.
+    if pattern.isNull { return "(\(text) <> \(text))" }
+    let folded: SQLFragment =
+      caseSensitive ? text : "translate(lower(\(text) COLLATE \"und-x-icu\"), 'ς', 'σ')"
+    return "\(folded) COLLATE \"C\" LIKE \(pattern)"
+  }
+
   private static func form(
     _ form: SQLForm, _ operands: [SQLFragment], _ fragment: SQLFragment
   ) -> SQLFragment? {
@@ -196,12 +214,16 @@ enum PostgresForms {
     case .position: return "nullif(strpos(\(first), \(operands[1])), 0) - 1"
     case .hasSuffix:
       let end = SQLFragment("right(\(first.withoutCollation), length(\(operands[1])))")
-      return "\(end.folded(by: first.collation)) = \(operands[1].folded(by: first.collation))"
+      let collation = first.namedCollation
+      return "\(end.folded(by: collation)) = \(operands[1].folded(by: collation))"
     case .hasPrefix:
-      guard let collation = first.collation else { return nil }
+      guard let collation = first.namedCollation else { return nil }
       let start = SQLFragment("left(\(first.withoutCollation), length(\(operands[1])))")
       return "\(start.folded(by: collation)) = \(operands[1].folded(by: collation))"
+    case .like(let caseSensitive): return like(first, operands[1], caseSensitive)
     case .ownText: return "(\(first) COLLATE \"C\")"
+    case .moment, .dateText:
+      return .unsupported("comparing dates as text in several forms (use a timestamptz column)")
     case .strftime: return "(\(DateFormatting.text(first, operands[1])) COLLATE \"C\")"
     case .seconds: return "extract(epoch FROM \(DateFormatting.moment(operands[0])))"
     case .dateAdding(let months):

@@ -98,6 +98,8 @@ enum ConnectionOpening {
     }
     var functions =
       LinearSearch.functions + CheckedNumbers.functions + KeptTexts.functions
+      + FoldedTexts.functions
+      + DateFunctions.functions
       + DecimalFunctions.functions + JSONFunctions.functions
     if configuration.profile == .untrustedFile {
       functions += GuardedFunctions.functions(deadlines)

@@ -55,6 +55,30 @@ struct ExpansionTests {
         """#)
   }
 
+  @Test("@Record of a part takes the columns of the whole record")
+  func part() throws {
+    let expansion = try Expansion(
+      """
+      @Record(of: City.self)
+      struct CityHead {
+        let id: Int64?
+        var name: String
+        @NotStored var isSelected = false
+      }
+      """, of: "CityHead")
+    #expect(
+      expansion.members == #"""
+        struct Columns: Sendable {
+          let id = Larder::Column(City.self.columns.id, \CityHead.id)
+          let name = Larder::Column(City.self.columns.name, \CityHead.name)
+        }
+        static let columns = Columns()
+        static let table: Larder::Table<CityHead> = Larder::Table(
+          of: City.self, { CityHead(id: $0, name: $1) }, columns.id, columns.name,
+          notStored: [\CityHead.isSelected])
+        """#)
+  }
+
   @Test("@Record keeps access levels, and makes private properties' columns fileprivate")
   func access() throws {
     let expansion = try Expansion(

@@ -39,6 +39,9 @@ struct ProblemTests {
       "a weak or unowned reference can't be a column: add @NotStored",
       in: "@Record\nstruct S { weak var ⚠️x: C? }")
     expectProblem(
+      "the columns of a part are those of the whole record: remove @Column",
+      in: "@Record(of: C.self)\nstruct S { ⚠️@Column(.primaryKey) var x: Int }")
+    expectProblem(
       "@Record needs a declaration for each property, not a tuple of names",
       in: "@Record\nstruct S { var ⚠️(x, y) = (1, 2) }")
     expectProblem(

@@ -69,6 +69,31 @@ struct RefusalTests {
     #expect(try Even.all.fetchCount(server) == 0)
   }
 
+  @Test("Dates as text in several forms are read and written by a server, but not compared")
+  func dateTexts() throws {
+    struct Picture: Record {
+      var id: Int64
+      var taken: Date
+
+      struct Columns: Sendable {
+        let id = Column("id", \Picture.id, .primaryKey)
+        let taken = Column("taken", \Picture.taken, as: .text())
+      }
+      static let columns = Columns()
+      static let table = Table("picture", Picture.init, columns.id, columns.taken)
+    }
+    let db = try Database.postgres(TestEngine.schema())
+    try Picture.table.create(db)
+    let date = Date(timeIntervalSince1970: 86_400)
+    try Picture.insert(db, contentsOf: [Picture(id: 1, taken: date)])
+    try db.executeUpdate("INSERT INTO picture VALUES (2, '1970-W01-5 02:00 +02')")
+    #expect(try Picture.order { $0.id }.fetchAll(db).map(\.taken) == [date, date])
+    for query in [Picture.filter { $0.taken > date }, Picture.order { $0.taken }] {
+      let error = #expect(throws: UnsupportedByEngine.self) { try query.fetchAll(db) }
+      #expect("\(String(describing: error))".contains("timestamptz"))
+    }
+  }
+
   @Test("A full server, and one that shuts down, throw with advice")
   func full() throws {
     let server = try PostgresServer([

@@ -36,4 +36,7 @@ void reference_free(reference_city *cities, int count);
 /// Reads all rows one by one, and adds up what they hold.
 int reference_stream(reference_connection *connection, int64_t *sum);
 
+/// Calls a function, with a name by which callgrind knows when to count: see `Tests/instructions`.
+void reference_counted(void (*work)(void *), void *context);
+
 #endif
