@@ -44,7 +44,7 @@ public struct Table<R: Record>: Sendable {
     notStored: [PartialKeyPath<R> & Sendable] = []
   ) {
     self.init(
-      name,
+      name, in: schema,
       TableDeclaration(of: R.self, constraints, indexes, options, notStored: notStored), make,
       repeat each columns)
   }
@@ -83,7 +83,8 @@ public struct Table<R: Record>: Sendable {
     _ columns: repeat Column<R, each Value>, notStored: [PartialKeyPath<R> & Sendable] = []
   ) {
     self.init(
-      whole.table.name, whole.table.part(R.self, notStored), make, repeat each columns)
+      whole.table.name, in: whole.table.schema, whole.table.part(R.self, notStored), make,
+      repeat each columns)
   }
 
   @usableFromInline
@@ -96,7 +97,7 @@ public struct Table<R: Record>: Sendable {
 
   @inlinable @inline(__always)
   init<each Value>(
-    _ name: String, _ declaration: TableDeclaration,
+    _ name: String, in schema: String?, _ declaration: TableDeclaration,
     _ make: @escaping @Sendable (repeat consuming each Value) -> R,
     _ columns: repeat Column<R, each Value>
   ) {
