@@ -28,8 +28,8 @@ extension MisuseCall {
       try Town.table.schema().rebuild($0.db)
     },
     MisuseCall("TableSchema.drop(_:ifExists:)") { try Land.table.schema().drop($0.db) },
-    MisuseCall("Database.createEnum(_:of:)", outcome: .either) {
-      try $0.db.createEnum("size", of: Size.self)
+    MisuseCall("Database.create(enum:of:)", outcome: .either) {
+      try $0.db.create(enum: "size", of: Size.self)
     },
     MisuseCall("Schema.init(_:schemas:)") { _ = try Schema($0.db) },
     MisuseCall("Schema.init(_:in:)", outcome: .either) { _ = try Schema(Town.self, in: $0.db) },
