@@ -191,7 +191,7 @@ public struct ForeignKeySchema: Hashable, Sendable {
   /// The referenced table.
   public let referencedTable: String
   /// The schema of the referenced table; nil for the first one of the search path.
-  public package(set) var referencedSchema: String?
+  package var referencedSchema: String?
   /// Whether the named schema of the referenced table is the first one of the search path.
   package var refersToCurrentSchema = false
   /// The referenced columns; empty for the table's primary key.
