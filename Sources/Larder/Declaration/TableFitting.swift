@@ -48,8 +48,12 @@ final class TableFitting: ExpectedTable {
 
   /// The fit with the connection's table; nil if there is none, or on another engine, whose types differ.
   private func fit(_ schema: SchemaReader) throws -> TableFit? {
-    // Tables of attached databases are taken as declared.
-    guard schema.isSQLite, self.schema == nil else { return nil }
+    guard schema.isSQLite else { return nil }
+    guard self.schema == nil else {
+      // Tables of attached databases are taken as declared. The note is that they have been looked at.
+      schema[finding: number] = self
+      return nil
+    }
     if let known = schema[finding: number] as? TableFit { return known }
     guard let table = try schema.table(name) else { return nil }
     let fit = try TableFit(self, table, schema)

@@ -176,8 +176,11 @@ extension TableSchema {
       ORDER BY schema = 'main' LIMIT 1
       """, name, schema
     ).map { row in
-      try TableReader(row.get(at: 1), in: row.get(at: 0), db)
+      var table = try TableReader(row.get(at: 1), in: row.get(at: 0), db)
         .table(isStrict: row.get(at: 2), isWithoutRowID: row.get(at: 3))
+      let isAttached = schema.map { !["main", "temp"].map(\.foldedName).contains($0.foldedName) }
+      if isAttached == true { table.schema = schema }
+      return table
     }
     return tables.first
   }
