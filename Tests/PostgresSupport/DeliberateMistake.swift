@@ -34,9 +34,15 @@ struct MistakenDialect: Dialect {
     mistake == .isNull ? fragment : dialect.condition(fragment)
   }
   func typeName(of type: ColumnType) -> String { dialect.typeName(of: type) }
+  func typeName(of type: ColumnType, storedAs form: StoredForm) -> String {
+    dialect.typeName(of: type, storedAs: form)
+  }
   func literal(of value: DatabaseValue, as type: ColumnType) throws -> String {
     try dialect.literal(of: value, as: type)
   }
+  func literal(
+    of value: DatabaseValue, as type: ColumnType, storedAs form: StoredForm
+  ) throws -> String { try dialect.literal(of: value, as: type, storedAs: form) }
   var definitions: (any DefinitionDialect)? { dialect.definitions }
   var reusesPlaceholders: Bool { dialect.reusesPlaceholders }
 

@@ -283,12 +283,33 @@ extension ColumnCoding {
 }
 
 extension ColumnCoding where Value: Codable {
-  /// JSON as text, with the keys of objects sorted; a `Date` in it is text such as
-  /// `2026-11-21T08:33:26.123Z`.
-  public static var json: ColumnCoding {
+  /// JSON, with the keys of objects sorted; a `Date` in it is text such as `2026-11-21T08:33:26.123Z`. It is
+  /// text in SQLite, and `JSONB` on PostgreSQL.
+  public static var json: ColumnCoding { json(JSONText.encoder, JSONText.decoder) }
+
+  /// JSON by a coder of the program's own, as for dates that others have written:
+  ///
+  /// ```swift
+  /// let decoder = JSONDecoder()
+  /// decoder.dateDecodingStrategy = .secondsSince1970
+  /// let payload = Column("payload", \Job.payload, as: .json(encoder: encoder, decoder: decoder))
+  /// ```
+  ///
+  /// Queries that read or compare a part of the JSON use Larder's own coder. The coders aren't changed once they
+  /// are in use.
+  ///
+  /// - Parameters:
+  ///   - encoder: what writes the values. It should sort the keys (`sortedKeys`), so that equal values have one
+  ///     text.
+  ///   - decoder: what reads them.
+  public static func json(encoder: JSONEncoder, decoder: JSONDecoder) -> ColumnCoding {
+    json(encoder, decoder)
+  }
+
+  private static func json(_ encoder: JSONEncoder, _ decoder: JSONDecoder) -> ColumnCoding {
     var coding = ColumnCoding(
-      encode: { try JSONText.text(of: $0) },
-      decode: { (text: String) in try JSONText.value(Value.self, of: text) })
+      encode: { try JSONText.text(of: $0, encoder) },
+      decode: { (text: String) in try JSONText.value(Value.self, of: text, decoder) })
     coding.form = .json
     if Value.self is any NeverNumberInJSON.Type {
       coding.numbers = .none

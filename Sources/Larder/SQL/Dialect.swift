@@ -28,10 +28,16 @@ package protocol Dialect: Sendable {
   /// nor for the replacement that it returned, but for the parts of that.
   func rewrite(_ fragment: SQLFragment) -> SQLFragment?
 
-  /// The name of the type of a column that stores values in a form.
+  /// The name of a column's type.
+  func typeName(of type: ColumnType) -> String
+
+  /// The name of the type of a column that stores values in a form; ``typeName(of:)`` by default.
   func typeName(of type: ColumnType, storedAs form: StoredForm) -> String
 
-  /// A value as a literal for such a column. Throws ``UnsupportedByEngine`` where there is none.
+  /// A value as a literal for a column of this type. Throws ``UnsupportedByEngine`` where there is none.
+  func literal(of value: DatabaseValue, as type: ColumnType) throws -> String
+
+  /// A value as a literal for a column that stores values in a form; ``literal(of:as:)`` by default.
   func literal(of value: DatabaseValue, as type: ColumnType, storedAs form: StoredForm) throws
     -> String
 
@@ -56,13 +62,15 @@ extension Dialect {
   ) -> Bool { false }
   package func condition(_ fragment: SQLFragment) -> SQLFragment { fragment }
   package var definitions: (any DefinitionDialect)? { nil }
-  package func typeName(of type: ColumnType) -> String { typeName(of: type, storedAs: .own) }
+  package func typeName(of type: ColumnType, storedAs form: StoredForm) -> String {
+    typeName(of: type)
+  }
+  package func literal(of value: DatabaseValue, as type: ColumnType) throws -> String {
+    try value.literal
+  }
   package func literal(
     of value: DatabaseValue, as type: ColumnType, storedAs form: StoredForm
-  ) throws -> String { try value.literal }
-  package func literal(of value: DatabaseValue, as type: ColumnType) throws -> String {
-    try literal(of: value, as: type, storedAs: .own)
-  }
+  ) throws -> String { try literal(of: value, as: type) }
 }
 
 /// The first placeholders, which nearly every statement needs.
@@ -123,7 +131,7 @@ package struct SQLiteDialect: Dialect {
 
   package func rewrite(_ fragment: SQLFragment) -> SQLFragment? { nil }
 
-  package func typeName(of type: ColumnType, storedAs form: StoredForm) -> String { type.name }
+  package func typeName(of type: ColumnType) -> String { type.name }
 }
 
 extension ColumnType {

@@ -310,8 +310,6 @@ private struct DefinitionText: Dialect {
   var reusesPlaceholders: Bool { dialect.reusesPlaceholders }
   var definitions: (any DefinitionDialect)? { dialect.definitions }
   func placeholder(_ number: Int) -> String { "?\(number)" }
-  func typeName(of type: ColumnType, storedAs form: StoredForm) -> String {
-    dialect.typeName(of: type, storedAs: form)
-  }
+  func typeName(of type: ColumnType) -> String { dialect.typeName(of: type) }
   func rewrite(_ fragment: SQLFragment) -> SQLFragment? { dialect.rewrite(fragment) }
 }

@@ -78,6 +78,10 @@ extension PostgresDialect {
       let bound = kind == .date ? TypeOID.timestamptz : TypeOID.numeric
       return try ServerLiteral.text(of: json, .range(.plain(bound))).quotedText
     }
+    return try literal(of: value, as: type)
+  }
+
+  func literal(of value: DatabaseValue, as type: ColumnType) throws -> String {
     switch (value, type.kind) {
     case (.integer(let number), .bool): return number == 0 ? "FALSE" : "TRUE"
     case (.real(let seconds), .date): return "to_timestamp(\(seconds))"

@@ -21,8 +21,11 @@ struct PostgresDialect: Dialect {
     case .range(.integer): return "INT8RANGE"
     case .range(.real), .range(.decimal): return "NUMRANGE"
     case .range(.date): return "TSTZRANGE"
-    default: break
+    default: return typeName(of: type)
     }
+  }
+
+  func typeName(of type: ColumnType) -> String {
     let name = "\(type.kind.cast)".dropFirst(2).uppercased()
     return type.kind == .text ? name + " COLLATE \"C\"" : name
   }

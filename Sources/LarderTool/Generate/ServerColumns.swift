@@ -83,7 +83,7 @@ extension PropertyStorage {
   var usualServerType: String {
     if coding == ".json" { return "jsonb" }
     if coding == ".array" { return Self.arrays[type]?.type ?? "" }
-    switch columnType {
+    return switch columnType {
     case .integer: "bigint"
     case .real: "double precision"
     case .blob: "bytea"

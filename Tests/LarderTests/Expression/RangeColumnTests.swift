@@ -39,11 +39,11 @@ struct RangeColumnTests {
   @Test("Ranges come back as they were written, and contains and overlaps agree with Swift's")
   func operations() throws {
     func date(_ seconds: Int) -> Date { Date(timeIntervalSince1970: Double(seconds) + 0.5) }
-    var records = (1...40).map { id in
+    var records = (1...40).map { id -> Booking in
       let start = Int.random(in: -20...20)
       let end = start + Int.random(in: 1...10)
       return Booking(
-        id: id, days: start..<end, time: id % 4 == 0 ? nil : date(start)..<date(end),
+        id: Int64(id), days: start..<end, time: id % 4 == 0 ? nil : date(start)..<date(end),
         price: Decimal(start)..<Decimal(Double(end) + 0.25))
     }
     try Booking.insert(db, contentsOf: records.dropFirst())
