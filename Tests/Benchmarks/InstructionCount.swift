@@ -51,7 +51,11 @@ private struct CountedWork {
 
 /// Runs a closure in a C function, which callgrind knows by its name: it counts while that runs. The pointer
 /// is valid during the call.
-func countedWork(_ body: @escaping () throws -> Void) throws {
+func countedWork(_ body: () throws -> Void) throws {
+  try withoutActuallyEscaping(body) { try countedWork(escaping: $0) }
+}
+
+private func countedWork(escaping body: @escaping () throws -> Void) throws {
   var work = CountedWork(body: body)
   withUnsafeMutablePointer(to: &work) { pointer in
     reference_counted(

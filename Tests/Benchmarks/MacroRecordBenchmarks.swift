@@ -32,7 +32,8 @@ enum MacroRecordBenchmarks {
   }
 
   static let insertArray = Benchmark(
-    name: "macro-insert-array", makeReference: RecordBenchmarks.insertArray.makeReference
+    name: "macro-insert-array", countedRows: (2_000, 6_000),
+    makeReference: RecordBenchmarks.insertArray.makeReference
   ) { side, players in
     let players = players.map(MacroPlayer.init)
     return .init(prepare: { try WrapperBenchmarks.begin(side) }) {

@@ -19,7 +19,8 @@ enum RecordBenchmarks {
   }
 
   static let insertArray = Benchmark(
-    name: "insert-array", makeReference: WrapperBenchmarks.insertReference
+    name: "insert-array", countedRows: (2_000, 6_000),
+    makeReference: WrapperBenchmarks.insertReference
   ) { side, players in
     .init(prepare: { try WrapperBenchmarks.begin(side) }) {
       try Player.insert(side.db, contentsOf: players)

@@ -83,7 +83,9 @@ private struct Metropolis: Record {
     for _ in 0..<3 { file.deleteLastPathComponent() }
     let csv = try String(
       contentsOf: file.appendingPathComponent("Sample/Data/world-cities.csv"), encoding: .utf8)
-    let names = csv.split(whereSeparator: \.isNewline).dropFirst()
+    let rowCount = InstructionCount.tableRows(234_000)
+    let names = csv.split(maxSplits: rowCount + 1, whereSeparator: \.isNewline).dropFirst()
+      .prefix(rowCount)
       .map {
         $0.split(separator: ",", maxSplits: 2)[1].replacing("\"", with: "").replacing(
           "'", with: "''")
@@ -94,7 +96,7 @@ private struct Metropolis: Record {
     try execute("BEGIN")
     var number = 0
     for other in others {
-      for name in names where number < InstructionCount.tableRows(234_000) {
+      for name in names where number < rowCount {
         number += 1
         try execute(
           "INSERT INTO metropolis VALUES (\(number), '\(name)\(other)', 'X', \(number * 31 % 999_983))"

@@ -19,7 +19,7 @@ enum Work {
   var needsEmptyTable: Bool { self == .insert || self == .copy }
 
   /// Microseconds for each of them; none while instructions are counted.
-  func measure(_ rows: Int, _ body: @escaping () throws -> Void) throws -> Double {
+  func measure(_ rows: Int, _ body: () throws -> Void) throws -> Double {
     if Self.countsInstructions {
       try countedWork(body)
       return 0
@@ -116,7 +116,11 @@ private struct CountedWork {
 
 /// Runs a closure in a C function, which callgrind knows by its name: it counts while that runs. The pointer
 /// is valid during the call.
-func countedWork(_ body: @escaping () throws -> Void) throws {
+func countedWork(_ body: () throws -> Void) throws {
+  try withoutActuallyEscaping(body) { try countedWork(escaping: $0) }
+}
+
+private func countedWork(escaping body: @escaping () throws -> Void) throws {
   var work = CountedWork(body: body)
   withUnsafeMutablePointer(to: &work) { pointer in
     reference_counted(

@@ -36,7 +36,7 @@ func fail(_ message: String) -> Never {
 }
 
 /// Runs everything with two numbers of rows, once for caches and once counted, and prints what is counted.
-func countInstructions(_ address: String) throws {
+func countInstructions(_ address: String, only: String?) throws {
   for (name, _, work) in Work.all where only == nil || only == "server: \(name)" {
     for rows in [2_000, 6_000] {
       let (reference, larder) = (try Reference(address, rows), try LarderSide(address, rows))
@@ -52,7 +52,7 @@ func countInstructions(_ address: String) throws {
 
 do {
   if Work.countsInstructions {
-    try countInstructions(address)
+    try countInstructions(address, only: only)
     exit(0)
   }
   let reference = try Reference(address, rowCount)
