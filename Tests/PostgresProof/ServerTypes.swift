@@ -6,7 +6,7 @@ import PostgresSupport
 /// Random values of the server's types, read, written again and compared with what the server says of them.
 enum ServerTypes: Verb {
   static let help = """
-    types [--count 100000] [--seed 1] [--json]
+    server-types [--count 100000] [--seed 1] [--json]
       Has the server make random values of each type that SQLite lacks: arrays, enumerations, domains, composite types, ranges,
       intervals, times, addresses, bits. Each is read, compared with the server's text or JSON of it, and written again,
       which has to leave it as it was. Typed conditions on arrays and ranges have to find the rows that SQL by hand finds.
@@ -74,7 +74,8 @@ enum ServerTypes: Verb {
   ]
 
   static func run(_ options: Options) throws {
-    var figures = Figures("types", unit: "values", options)
+    var figures = Figures("server-types", unit: "values", options)
+    figures.number = 16
     let server = try PostgresServer([])
     let db = try Database.postgres(try server.database())
     try db.executeStatements(
@@ -114,7 +115,7 @@ enum ServerTypes: Verb {
   ) throws -> [String] {
     let type = SQL(raw: type)
     try db.executeUpdate("CREATE TABLE rows.v (id bigint, a \(type), b \(type))")
-    defer { try? db.executeUpdate("DROP TABLE IF EXISTS rows.v") }
+    defer { _ = try? db.executeUpdate("DROP TABLE IF EXISTS rows.v") }
     try db.executeUpdate(
       "INSERT INTO rows.v (id, a) SELECT n, \(SQL(raw: value)) FROM generate_series(1, \(rows)::bigint) AS n"
     )
@@ -138,7 +139,8 @@ enum ServerTypes: Verb {
         default: "\(value)"
         }
       let isSame = try db.value(
-        "SELECT \(comparison) FROM rows.v WHERE id = $2::bigint", arguments: [text, id], as: Bool.self)
+        "SELECT \(comparison) FROM rows.v WHERE id = $2::bigint", arguments: [text, id],
+        as: Bool.self)
       if isSame != true { wrong.append("read as \(value)") }
     }
     wrong += try db.executeQuery(
@@ -181,7 +183,8 @@ private struct Shelf: Record {
         id: id,
         words: id % 9 == 0
           ? nil
-          : (0..<Int.random(in: 0...4)).map { _ in Bool.random() ? some.randomElement()! : nil },
+          : (0..<Int.random(in: 0...4)).map { _ in Bool.random() ? some.randomElement() ?? "" : nil
+          },
         numbers: (0..<Int.random(in: 0...3)).map { _ in Int.random(in: 0...7) },
         days: id % 7 == 0 ? nil : Int.random(in: 0...4)..<Int.random(in: 5...9))
     }
