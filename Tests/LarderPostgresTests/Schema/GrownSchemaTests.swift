@@ -4,7 +4,7 @@ import LarderPostgres
 import PostgresSupport
 import Testing
 
-private struct Place: Record, Equatable {
+private struct Spot: Record, Equatable {
   var id: Int64?
   var name: String
   var mail: String?
@@ -12,15 +12,15 @@ private struct Place: Record, Equatable {
   var note: String?
 
   struct Columns: Sendable {
-    let id = Column("id", \Place.id, .primaryKey)
-    let name = Column("name", \Place.name, .sqlType("character varying(80)"))
-    let mail = Column("mail", \Place.mail, .sqlType("text"))
-    let area = Column("area", \Place.area)
-    let note = Column("note", \Place.note, .sqlType("text"))
+    let id = Column("id", \Spot.id, .primaryKey)
+    let name = Column("name", \Spot.name, .sqlType("character varying(80)"))
+    let mail = Column("mail", \Spot.mail, .sqlType("text"))
+    let area = Column("area", \Spot.area)
+    let note = Column("note", \Spot.note, .sqlType("text"))
   }
   static let columns = Columns()
   static let table = Table(
-    "place", Place.init, columns.id, columns.name, columns.mail, columns.area, columns.note)
+    "place", Spot.init, columns.id, columns.name, columns.mail, columns.area, columns.note)
 }
 
 @Suite(
@@ -109,22 +109,22 @@ struct GrownSchemaTests {
 
   @Test("No comparison with a record proposes to drop or change what it can't declare")
   func proposals() throws {
-    let declared = try Schema(Place.self, in: db)
+    let declared = try Schema(Spot.self, in: db)
     let found = try Schema(db)
     let differences = declared.differences(from: found).map(\.description)
     #expect(differences.filter { !$0.contains("“visit”") && !$0.contains("“harbour”") }.count == 1)
     #expect(differences[0].contains("“place”.“note”"))
     let steps = declared.steps(from: found).filter { !$0.isDestructive }
     #expect(steps.map(\.detail) == ["add the column “note” to “place”"])
-    #expect(try Place.table.differences(db).map(\.column) == ["note"])
+    #expect(try Spot.table.differences(db).map(\.column) == ["note"])
   }
 
   @Test("Adding a column keeps everything")
   func adding() throws {
     let before = try catalog()
-    #expect(try Place.table.addMissingColumns(db) == ["note"])
+    #expect(try Spot.table.addMissingColumns(db) == ["note"])
     #expect(try catalog() == before)
-    #expect(try Place.table.differences(db) == [])
+    #expect(try Spot.table.differences(db) == [])
     #expect(try texts("SELECT name FROM place ORDER BY id") == ["Oslo", "Bergen"])
     #expect(try db.columnExists("note", in: "harbour"))
   }
@@ -139,14 +139,14 @@ struct GrownSchemaTests {
       CREATE INDEX place_more ON place (area) INCLUDE (name);
       """)
     let before = try catalog()
-    #expect(try Place.table.rebuild(db) == 2)
+    #expect(try Spot.table.rebuild(db) == 2)
     #expect(try catalog() == before)
-    #expect(try Place.table.differences(db) == [])
+    #expect(try Spot.table.differences(db) == [])
     #expect(
       try texts(
         "SELECT format_type(atttypid, atttypmod) FROM pg_attribute WHERE attrelid = 'place'::regclass AND attname IN ('area', 'name') ORDER BY 1"
       ) == ["character varying(80)", "double precision"])
-    var stavanger = Place(id: nil, name: "Stavanger", mail: "s@v", area: 71, note: nil)
+    var stavanger = Spot(id: nil, name: "Stavanger", mail: "s@v", area: 71, note: nil)
     try stavanger.insert(db)
     #expect(stavanger.id == 52)
   }
@@ -156,7 +156,7 @@ struct GrownSchemaTests {
     let before = try catalog()
     try db.executeStatements("ALTER TABLE place RENAME COLUMN name TO title")
     try db.executeStatements("ALTER TABLE place RENAME COLUMN title TO name")
-    try Place.table.rebuild(db)
+    try Spot.table.rebuild(db)
     #expect(try catalog() == before)
   }
 
