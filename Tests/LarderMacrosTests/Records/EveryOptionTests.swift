@@ -38,6 +38,7 @@ struct EveryOptionTests {
   func sameMembers() throws {
     let library = try source(
       "Sources/Larder/Declaration/ColumnOption.swift", "Sources/Larder/Record/ForeignKeys.swift",
+      "Sources/Larder/Declaration/ColumnTimestamp.swift",
       "Sources/Larder/Declaration/TableConstraints.swift",
       "Sources/Larder/Declaration/JSONInColumns.swift")
     let macros = try source("Sources/LarderMacros/RecordAttribute.swift")
@@ -52,6 +53,7 @@ struct EveryOptionTests {
   func allUsed() throws {
     let library = try source(
       "Sources/Larder/Declaration/ColumnOption.swift", "Sources/Larder/Record/ForeignKeys.swift",
+      "Sources/Larder/Declaration/ColumnTimestamp.swift",
       "Sources/Larder/Declaration/TableConstraints.swift",
       "Sources/Larder/Declaration/JSONInColumns.swift")
     let tests = "Tests/LarderMacrosTests/Records/"
