@@ -229,9 +229,9 @@ struct StatementTests {
     try db.prepare("").execute()
     try db.prepare("  -- nothing", parameterCount: 0).execute()
     #expect(
-      failure { _ = try db.prepare("SELECT '{1,2}'::int[] AS list") }?.message
-        == "the type of column “list” (OID 1007) can't be read: cast it to text")
-    #expect(try db.rows("SELECT '{1,2}'::int[]::text") == [["'{1,2}'"]])
+      failure { _ = try db.prepare("SELECT '(1,2)'::point AS spot") }?.message
+        == "the type of column “spot” (OID 600) can't be read: cast it to text")
+    #expect(try db.rows("SELECT '(1,2)'::point::text") == [["'(1,2)'"]])
     #expect(
       failure { try db.prepare("COPY city TO STDOUT", parameterCount: 0).execute() }?.sqlState
         == "0A000")
