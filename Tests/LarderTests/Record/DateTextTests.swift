@@ -145,12 +145,12 @@ struct DateTextTests {
       ])
   }
 
-  @Test("Among 100,000 random dates in random forms, queries find what a model finds")
+  @Test("Among thousands of random dates in random forms, queries find what a model finds")
   func model() throws {
     var generator = SeededGenerator(seed: 2016)
     var moments: [Int64] = []
     var texts: [String] = []
-    for _ in 0..<100_000 {
+    for _ in 0..<5_000 {
       let (text, moment) = RandomDate.next(&generator)
       texts.append(text)
       moments.append(moment)
@@ -170,7 +170,7 @@ struct DateTextTests {
     let groups = try Picture.all.group { $0.taken }.select { _ in count() }.fetchAll(db)
     #expect(groups.count == Set(moments).count && groups.reduce(0, +) == moments.count)
     for _ in 0..<3 {
-      let bounds = (0..<2).map { _ in moments[Int(generator.next() % 100_000)] }.sorted()
+      let bounds = (0..<2).map { _ in moments[Int(generator.next() % 5_000)] }.sorted()
       let (low, high) = (bounds[0], bounds[1])
       let conditions: [((RecordFields<Picture>) -> SQLExpression<Bool>, (Int64) -> Bool)] = [
         ({ $0.taken < date(low) }, { $0 < low }), ({ $0.taken >= date(low) }, { $0 >= low }),
