@@ -69,8 +69,11 @@ struct ServerTypeTests {
       let read: DatabaseValue = try #require(
         try db.value("SELECT a FROM v WHERE id = \(index)", as: DatabaseValue.self))
       try db.executeUpdate("UPDATE v SET b = \(read) WHERE id = \(index)")
+      // There is no equality of json.
+      let isSame: SQL =
+        type == "json[]" ? "a::text = b::text" : "a = b AND a::text = b::text"
       #expect(
-        try db.value("SELECT a = b AND a::text = b::text FROM v WHERE id = \(index)") == true,
+        try db.value("SELECT \(isSame) FROM v WHERE id = \(index)") == true,
         "\(value) was read as \(read)")
     }
   }

@@ -202,7 +202,7 @@ struct RefusalTests {
     #expect(pool.statistics.retries == 1)
     let error = #expect(throws: DatabaseError.self) {
       try pool.inTransaction { db in
-        for _ in 0..<3 { try db.executeUpdate("SELECT '{}'::int[]") }
+        for _ in 0..<3 { try db.executeUpdate("SELECT '(1,2)'::point") }
       }
     }
     #expect(error?.sqlState == "0A000")
