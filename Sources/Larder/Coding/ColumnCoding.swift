@@ -200,7 +200,7 @@ extension ColumnCoding where Value == Date {
 
   private static func date(_ value: DatabaseValue) throws -> Date {
     guard case .text(let text) = value else { throw value.unexpected(for: Date.self) }
-    guard let date = DateText.date(text) else { throw ConversionError(.malformed, Date.self) }
+    guard let date = ParsedDate.date(text) else { throw ConversionError(.malformed, Date.self) }
     return date
   }
 

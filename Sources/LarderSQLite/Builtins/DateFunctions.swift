@@ -3,7 +3,7 @@ import FoundationEssentials
 
 /// SQL functions for columns of dates as text in several forms:
 ///
-/// - `larder_date(x)`: the milliseconds since 1970 of a text that ``DateText`` reads, exactly
+/// - `larder_date(x)`: the milliseconds since 1970 of a text that ``ParsedDate`` reads, exactly
 /// - `larder_date_text(x, format)`: such a number as text in a ``DateFormat``, by its raw value
 ///
 /// Any other value is an error. NULL gives NULL.
@@ -18,7 +18,7 @@ enum DateFunctions {
         default: return call.fail("the value isn't a date as text: \(call[0].string.prefix(40))")
         }
         guard let text = call[0].text else { return call.failForMemory() }
-        guard let date = DateText(text) else {
+        guard let date = ParsedDate(text) else {
           return call.fail("the text isn't a date: “\(call[0].string.prefix(40))”")
         }
         call.setResult(date.milliseconds)

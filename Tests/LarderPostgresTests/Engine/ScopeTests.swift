@@ -93,7 +93,7 @@ struct ScopeTests {
   func unreadable() throws {
     #expect(throws: DatabaseError.self) {
       try pool.inDatabase { db in
-        _ = try db.executeUpdate("INSERT INTO t VALUES (1) RETURNING ARRAY[a]")
+        _ = try db.executeUpdate("INSERT INTO t VALUES (1) RETURNING point(a, a)")
       }
     }
     #expect(try server.number("SELECT count(*) FROM t") == 0)

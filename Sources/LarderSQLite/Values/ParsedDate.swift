@@ -7,7 +7,7 @@ import FoundationEssentials
 /// - `T`, `t` or spaces, and the time: `14`, `14:30`, `1430`, `14:30:05`, `143005`, with a fraction of the last
 ///   part after a point or comma; `24:00` is the end of the day, and second 60 the next minute
 /// - spaces, and the offset: `Z`, `UTC`, `GMT`, `+02`, `+0200`, `+02:00`, `+02:00:00`; UTC if there is none
-package struct DateText {
+package struct ParsedDate {
   /// The milliseconds since 1970, to which a longer fraction is rounded; halves are rounded up.
   package let milliseconds: Int64
 
@@ -28,7 +28,7 @@ package struct DateText {
 
   /// The date of a text; nil as above.
   package static func date(_ text: String) -> Date? {
-    text.withBytes { DateText($0)?.date }
+    text.withBytes { ParsedDate($0)?.date }
   }
 
   package var date: Date { Date(timeIntervalSince1970: Double(milliseconds) / 1000) }
