@@ -101,7 +101,8 @@ enum ByHand {
     struct Columns: Sendable {
       let number = Column("number", \Job.number, .autoincrement)
       let queue = Column("the \"queue\"", \Job.queue, .sqlType("VARCHAR(40)"))
-      let weight = Column("default", \Job.weight, .default(1))
+      let weight = Column(
+        "default", \Job.weight, .default(1), .sqlType(sqlite: "INT", postgres: "int8"))
       let color = Column(
         "color", \Job.color,
         as: ColumnCoding<Color>(encode: { $0.hue }, decode: { Color(hue: $0) }))
@@ -116,6 +117,8 @@ enum ByHand {
     var id: Int64?
     var body: [String: [Int]]
     var first: Int?
+    var made: Date
+    var changed: Date?
 
     struct Columns: Sendable {
       let id = Column("id", \Document.id, .primaryKey)
@@ -123,10 +126,13 @@ enum ByHand {
       let first = Column(
         "first", \Document.first,
         .generated(json: JSONExpression(column: "the body")["it's"][0], stored: true))
+      let made = Column("made", \Document.made, .createdAt)
+      let changed = Column("changed", \Document.changed, .updatedAt, as: .iso8601)
     }
     static let columns = Columns()
     static let table = Table(
       "document", Document.init, columns.id, columns.body, columns.first,
+      columns.made, columns.changed,
       indexes: [
         .index(on: columns.body["it's"][-1], as: Int.self),
         .index(

@@ -52,7 +52,7 @@ enum ByMacro {
   struct Job {
     @Column(.autoincrement) var number: Int64?
     @Column("the \"queue\"", .sqlType("VARCHAR(40)")) var queue: String
-    @Column("default", .default(1)) var weight: Int
+    @Column("default", .default(1), .sqlType(sqlite: "INT", postgres: "int8")) var weight: Int
     @Column(as: ColumnCoding<Color>(encode: { $0.hue }, decode: { Color(hue: $0) })) var color:
       Color
   }
@@ -66,6 +66,8 @@ enum ByMacro {
     @Column("the body", .validJSON, as: .json) var body: [String: [Int]]
     @Column(.generated(json: JSONExpression(column: "the body")["it's"][0], stored: true))
     var first: Int?
+    @Column(.createdAt) var made: Date
+    @Column(.updatedAt, as: .iso8601) var changed: Date?
   }
 
   @Record(options: [.noPrimaryKey, .notStrict])

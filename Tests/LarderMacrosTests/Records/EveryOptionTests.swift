@@ -39,9 +39,10 @@ struct EveryOptionTests {
     let library = try source(
       "Sources/Larder/Declaration/ColumnOption.swift", "Sources/Larder/Record/ForeignKeys.swift",
       "Sources/Larder/Declaration/TableConstraints.swift",
-      "Sources/Larder/Declaration/JSONInColumns.swift")
+      "Sources/Larder/Declaration/JSONInColumns.swift",
+      "Sources/Larder/Declaration/ColumnTimestamp.swift")
     let macros = try source("Sources/LarderMacros/RecordAttribute.swift")
-    for (type, count) in [("ColumnOption", 14), ("TableConstraint", 5)] {
+    for (type, count) in [("ColumnOption", 16), ("TableConstraint", 5)] {
       let members = members(of: type, in: library)
       #expect(members == self.members(of: type, in: macros))
       #expect(members.count >= count, "\(members)")
@@ -53,7 +54,8 @@ struct EveryOptionTests {
     let library = try source(
       "Sources/Larder/Declaration/ColumnOption.swift", "Sources/Larder/Record/ForeignKeys.swift",
       "Sources/Larder/Declaration/TableConstraints.swift",
-      "Sources/Larder/Declaration/JSONInColumns.swift")
+      "Sources/Larder/Declaration/JSONInColumns.swift",
+      "Sources/Larder/Declaration/ColumnTimestamp.swift")
     let tests = "Tests/LarderMacrosTests/Records/"
     for file in ["ByHand.swift", "ByMacro.swift"] {
       let records = try source(tests + file)
