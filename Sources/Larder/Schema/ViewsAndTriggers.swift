@@ -99,6 +99,8 @@ extension SchemaEntry {
 
   private static func checkCanMaterialize(_ db: Database) throws {
     guard db.engine == nil else { return }
+    // A connection that can't be used says so first.
+    try db.connection.check()
     throw UnsupportedByEngine(engine: "SQLite", feature: "a materialized view")
   }
 

@@ -42,7 +42,7 @@ struct EveryOptionTests {
       "Sources/Larder/Declaration/TableConstraints.swift",
       "Sources/Larder/Declaration/JSONInColumns.swift")
     let macros = try source("Sources/LarderMacros/RecordAttribute.swift")
-    for (type, count) in [("ColumnOption", 14), ("TableConstraint", 5)] {
+    for (type, count) in [("ColumnOption", 16), ("TableConstraint", 5)] {
       let members = members(of: type, in: library)
       #expect(members == self.members(of: type, in: macros))
       #expect(members.count >= count, "\(members)")
