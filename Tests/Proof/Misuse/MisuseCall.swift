@@ -55,7 +55,7 @@ struct MisuseCall: Sendable {
     switch error {
     case let error as DatabaseError where error.code != .internal && !error.message.isEmpty: return
     case is ConversionError, is RecordError, is SchemaError, is MigrationError,
-      is PageError, is FleetError, is CancellationError:
+      is PageError, is FleetError, is UnsupportedByEngine, is CancellationError:
       return
     default: throw WrongAnswer(description: "an unclear error, \(type(of: error)): \(error)")
     }
