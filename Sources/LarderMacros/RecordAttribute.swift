@@ -30,6 +30,10 @@ public enum RecordAttribute {
     public static var validJSON: Self { Self() }
     /// Optimistic locking: a number that each update increments.
     public static var version: Self { Self() }
+    /// The time of the insert, which each insert sets.
+    public static var createdAt: Self { Self() }
+    /// The time of the last write, which each insert and update sets.
+    public static var updatedAt: Self { Self() }
 
     /// Any value. The compiler shows this name in its error for `.default(.active)`, since it doesn't know the
     /// property's type there.

@@ -27,6 +27,7 @@
 ///
 /// - Parameters:
 ///   - name: the table's name; by default the type's with a small letter: `city`.
+///   - schema: the table's schema (namespace) on PostgreSQL, or an attached database on SQLite.
 ///   - constraints: those that don't belong to a single column, with columns by their properties:
 ///     `.unique(\.name, \.country)`.
 ///   - indexes: those that don't belong to a single column:
@@ -40,7 +41,7 @@
   extension, conformances: Record, SingleSource, QuerySource,
   names: named(init), named(QueryFields), named(QueryRow), named(QueryNullable))
 public macro Record(
-  _ name: String = "", constraints: [RecordAttribute.TableConstraint] = [],
+  _ name: String = "", schema: String? = nil, constraints: [RecordAttribute.TableConstraint] = [],
   indexes: [RecordAttribute.TableConstraint] = [], options: TableOptions = []
 ) = #externalMacro(module: "LarderMacrosPlugin", type: "RecordMacro")
 
@@ -67,7 +68,7 @@ public macro Record<Whole>(of whole: Whole.Type) =
   #externalMacro(module: "LarderMacrosPlugin", type: "RecordMacro")
 
 /// Says more about a property's column than its type does, in a type that is a
-/// ``Record(_:constraints:indexes:options:)``.
+/// ``Record(_:schema:constraints:indexes:options:)``.
 ///
 /// ```swift
 /// @Column(.primaryKey) var id: Int64?

@@ -28,7 +28,7 @@ extension Command {
       PRECISION REAL (whose -0.0 becomes 0.0), BYTEA BLOB, and all other types TEXT, as the server writes them, in
       STRICT tables. A value that doesn't fit its column, such as a text in an INTEGER column, NUL in a text,
       or NaN, is an error that names its row. Parts of the schema without a counterpart are listed: views,
-      triggers, CHECK constraints, expressions. Types, functions, materialized views and the lengths of texts
+      triggers, CHECK constraints, expressions. Types, functions and the lengths of texts
       aren't copied either, nor is the history of migrations between a file and a server: if a program
       creates its own tables, let it do so first, and copy with --data-only.
 

@@ -165,6 +165,10 @@ final class ColumnStorage<Value: Sendable>: Sendable {
       if let value = option.defaultValue {
         definition.defaultValue = { try coding.stored(value, $0) }
       }
+      if let timestamp = option.timestamp {
+        definition.timestamp = ColumnTimestamp(
+          isOfCreation: timestamp.isOfCreation, coding, timestamp.value)
+      }
     }
     definition.numbers = coding.numbers
     definition.isDateText = coding.isDateText

@@ -17,6 +17,8 @@ public struct ColumnDefinition: Sendable {
   /// The greatest version that the property and SQLite's integers hold; nil unless this is a version column.
   var greatestVersion: Int64?
   var isVersion: Bool { greatestVersion != nil }
+  /// How the column gets the time of writes; nil unless it is a timestamp.
+  var timestamp: ColumnTimestamp?
   var collation: String?
   /// The collation in capital letters; nil for `BINARY`, by which columns are compared that declare none.
   var knownCollation: String? {

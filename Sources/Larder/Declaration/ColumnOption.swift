@@ -1,9 +1,12 @@
+import FoundationEssentials
 import LarderSQLite
 
 /// An option of a column's declaration, such as a key, a constraint, an index or a default value.
 public struct ColumnOption<Value: Sendable>: Sendable {
   let apply: @Sendable (inout ColumnDefinition) -> Void
   private(set) var defaultValue: Value?
+  /// Whether the column is the time of the insert, and the value of a time; nil unless it is a timestamp.
+  private(set) var timestamp: (isOfCreation: Bool, value: @Sendable (Date) -> Value)?
 
   init(_ apply: @escaping @Sendable (inout ColumnDefinition) -> Void) { self.apply = apply }
 
@@ -29,6 +32,14 @@ public struct ColumnOption<Value: Sendable>: Sendable {
   public static func `default`(_ value: Value) -> Self {
     var option = Self { _ in }
     option.defaultValue = value
+    return option
+  }
+
+  static func timestamp(
+    isOfCreation: Bool, _ value: @escaping @Sendable (Date) -> Value
+  ) -> Self {
+    var option = Self { _ in }
+    option.timestamp = (isOfCreation, value)
     return option
   }
 

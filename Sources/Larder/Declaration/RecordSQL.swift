@@ -3,6 +3,8 @@ import LarderSQLite
 /// The statements of a record's operations, made of its table's columns alone.
 struct RecordSQL {
   private let table: SQLFragment
+  /// The table's name before those of columns, which is never qualified.
+  private let alias: SQLFragment
   let columns: [ColumnDefinition]
   private let names: [SQLFragment]
   private let parameters: [SQLFragment]
@@ -10,9 +12,13 @@ struct RecordSQL {
   let written: [Int]
   let key: [Int]
   let version: Int?
+  /// The positions of the timestamps of inserts, and of all writes.
+  let created: [Int]
+  let updated: [Int]
 
-  init(table: SQLFragment, columns: [ColumnDefinition]) {
+  init(table: SQLFragment, name: String, columns: [ColumnDefinition]) {
     self.table = table
+    alias = SQLFragment(text: name.quotedIdentifier)
     self.columns = columns
     names = columns.map { SQLFragment(text: $0.name.quotedIdentifier) }
     parameters = Self.parameters(for: columns.map(\.name)).enumerated().map {
@@ -21,6 +27,8 @@ struct RecordSQL {
     written = columns.indices.filter { columns[$0].isWritten }
     key = columns.indices.filter { columns[$0].isPrimaryKey }
     version = columns.firstIndex(where: \.isVersion)
+    created = columns.indices.filter { columns[$0].timestamp?.isOfCreation == true }
+    updated = columns.indices.filter { columns[$0].timestamp?.isOfCreation == false }
   }
 
   /// The parameters' names: a column's own name if SQLite can read it as a parameter's, else a substitute.
@@ -36,6 +44,9 @@ struct RecordSQL {
   }
 
   func names(_ indices: some Sequence<Int>) -> SQLFragment { .list(indices.map { names[$0] }) }
+
+  /// The key's columns of a table under a name.
+  func key(of alias: QueryAlias) -> [SQLFragment] { key.map { alias.column(columns[$0].name) } }
 
   var columnList: SQLFragment { names(columns.indices) }
 
@@ -78,8 +89,8 @@ struct RecordSQL {
 
   /// An UPDATE of some columns, or of all but the key, in the row with the record's key and version.
   func update(_ chosen: [Int]? = nil) -> SQLFragment {
-    let chosen = chosen ?? written.filter { !key.contains($0) && $0 != version }
-    var assignments = chosen.map { assignment($0, parameters[$0]) }
+    let assigned = assigned(chosen, besides: key)
+    var assignments = assigned.map { assignment($0, parameters[$0]) }
     if let version { assignments.append(assignment(version, "\(names[version]) + 1")) }
     // A table without other columns than the key still needs an UPDATE, which tells whether the row exists.
     if assignments.isEmpty { assignments = key.prefix(1).map { assignment($0, names[$0]) } }
@@ -87,8 +98,9 @@ struct RecordSQL {
   }
 
   /// An expression that raises a version column in any rows. It fails if the version is the greatest already.
-  static func raised(_ column: ColumnDefinition) -> SQLFragment {
-    .integer("\(name: column.name) + 1", in: .min...(column.greatestVersion ?? .max))
+  static func raised(_ column: ColumnDefinition, of alias: QueryAlias?) -> SQLFragment {
+    let version = SQLFragment(text: (alias?.prefix ?? "") + column.name.quotedIdentifier)
+    return .integer("\(version) + 1", in: .min...(column.greatestVersion ?? .max))
   }
 
   /// - Parameters:
@@ -125,9 +137,9 @@ struct RecordSQL {
   }
 
   private func assignments(onConflict target: [Int], updating chosen: [Int]?) -> [SQLFragment] {
-    let chosen =
-      chosen ?? written.filter { !target.contains($0) && !key.contains($0) && $0 != version }
-    var assignments = chosen.map { assignment($0, "excluded.\(names[$0])") }
+    var assignments = assigned(chosen, besides: target + key).map {
+      assignment($0, "excluded.\(names[$0])")
+    }
     if let version, !target.contains(version) {
       assignments.append(assignment(version, next(version)))
     }
@@ -138,10 +150,19 @@ struct RecordSQL {
     return assignments
   }
 
+  /// The columns that an update writes from the record: the chosen ones and the timestamps, or all but those
+  /// of a key, the version and the time of creation.
+  private func assigned(_ chosen: [Int]?, besides key: [Int]) -> [Int] {
+    guard let chosen else {
+      return written.filter { !key.contains($0) && $0 != version && !created.contains($0) }
+    }
+    return updated.isEmpty ? chosen : chosen + updated.filter { !chosen.contains($0) }
+  }
+
   var delete: SQLFragment { "DELETE FROM \(table) WHERE \(keyCondition)" }
 
   /// The next version of an existing row.
-  func next(_ version: Int) -> SQLFragment { "\(table).\(names[version]) + 1" }
+  func next(_ version: Int) -> SQLFragment { "\(alias).\(names[version]) + 1" }
 
   private func assignment(_ column: Int, _ value: SQLFragment) -> SQLFragment {
     "\(names[column]) = \(value)"

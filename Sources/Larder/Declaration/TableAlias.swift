@@ -27,8 +27,10 @@ final class QueryAlias: Sendable {
     SQLFragment(text: Self.definition(of: table, as: name))
   }
 
-  static func definition(of table: String, as alias: String) -> String {
-    let quoted = table.quotedIdentifier
+  static func definition(
+    of table: String, in schema: String? = nil, as alias: String
+  ) -> String {
+    let quoted = table.quoted(in: schema)
     return alias.isSame(as: table) ? quoted : "\(quoted) AS \(alias.quotedIdentifier)"
   }
 

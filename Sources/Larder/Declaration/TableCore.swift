@@ -23,6 +23,8 @@ final class Positions: @unchecked Sendable {
 @usableFromInline
 package final class TableCore: Sendable {
   @usableFromInline package let name: String
+  /// The schema that statements name; nil for none.
+  @usableFromInline package let schema: String?
   package let columns: [ColumnDefinition]
   let constraints: [TableConstraintDefinition]
   let options: TableOptions
@@ -64,11 +66,12 @@ package final class TableCore: Sendable {
 
   @usableFromInline
   init(
-    _ name: String, _ declaration: TableDeclaration, tupleSize: Int,
+    _ name: String, in schema: String? = nil, _ declaration: TableDeclaration, tupleSize: Int,
     columns problemOfColumns: @escaping @Sendable ([String], [UInt]) -> String?,
     make: @escaping RecordMaker
   ) {
     self.name = name
+    self.schema = schema
     columns = declaration.columns
     layout = RecordLayout(declaration.properties)
     constraints = declaration.constraints
@@ -77,7 +80,8 @@ package final class TableCore: Sendable {
     propertyTypes = declaration.properties.map(\.valueType)
     let problem =
       layout.size == tupleSize
-      ? declaration.problem(table: name) : "its columns' values have no layout in memory"
+      ? declaration.problem(table: name, schema: schema)
+      : "its columns' values have no layout in memory"
     initializer = InitializerCheck(declaration.properties, declaration.readers, layout, make)
     let key = columns.indices.filter { [columns] in columns[$0].isPrimaryKey }
     hasCodedKey = key.contains { [columns] in columns[$0].code != nil }
@@ -87,7 +91,7 @@ package final class TableCore: Sendable {
         && options.isDisjoint(with: [.withoutRowID, .view]) ? key[0] : nil
     let storages = declaration.storages
     fitting = TableFitting(
-      name, columns, options, countsRows: rowIDColumn != nil,
+      name, in: schema, columns, options, countsRows: rowIDColumn != nil,
       DeclarationProblem(problem) { [names = columns.map(\.name)] in
         problemOfColumns(names, storages)
       })
@@ -101,8 +105,8 @@ package final class TableCore: Sendable {
     if let rowIDColumn, !layout.properties[rowIDColumn].isWritable { state.insert(.constantKey) }
     self.state = Atomic(state.rawValue)
 
-    let table = SQLFragment(text: name.quotedIdentifier, of: fitting, fitting.number)
-    sql = RecordSQL(table: table, columns: columns)
+    let table = SQLFragment(text: name.quoted(in: schema), of: fitting, fitting.number)
+    sql = RecordSQL(table: table, name: name, columns: columns)
     alias = QueryAlias(name)
     let prefix = alias.prefix
     qualifiedColumns = SQLFragment(
@@ -134,6 +138,9 @@ package final class TableCore: Sendable {
     let columns = [rowIDColumn, sql.version].compactMap { $0 }
     return columns.contains { self.columns[$0].code != nil || layout.properties[$0].size < 8 }
   }
+
+  @usableFromInline var hasTimestamps: Bool { !(sql.updated.isEmpty && sql.created.isEmpty) }
+  package var quotedName: String { name.quoted(in: schema) }
 
   var primaryKey: [ColumnDefinition] { columns.filter(\.isPrimaryKey) }
 

@@ -51,10 +51,13 @@ final class TableDeclaration {
     storages.append(UInt(bitPattern: ObjectIdentifier(column.storage)))
   }
 
-  func problem(table name: String) -> String? {
-    Self.problem(ofNames: name, columns) ?? partProblem ?? repeatedProblem ?? orderProblem
+  func problem(table name: String, schema: String?) -> String? {
+    if let schema, schema.isEmpty || schema.utf8.contains(0) {
+      return "the name of its schema is empty or holds a NUL"
+    }
+    return Self.problem(ofNames: name, columns) ?? partProblem ?? repeatedProblem ?? orderProblem
       ?? versionProblem
-      ?? Self.keyProblem(columns, options) ?? viewProblem ?? unwrittenKeyProblem
+      ?? timestampProblem ?? Self.keyProblem(columns, options) ?? viewProblem ?? unwrittenKeyProblem
       ?? uncoveredProblem
   }
 
@@ -166,6 +169,15 @@ final class TableDeclaration {
       if column.isPrimaryKey { return "the version “\(column.name)” is a part of the key" }
       if !column.isWritten { return "the version “\(column.name)” isn't written" }
       if !property.isWritable { return "the version “\(column.name)” is a constant" }
+    }
+    return nil
+  }
+
+  private var timestampProblem: String? {
+    for (column, property) in zip(columns, properties) where column.timestamp != nil {
+      if column.isPrimaryKey { return "the timestamp “\(column.name)” is a part of the key" }
+      if !column.isWritten { return "the timestamp “\(column.name)” isn't written" }
+      if !property.isWritable { return "the timestamp “\(column.name)” is a constant" }
     }
     return nil
   }

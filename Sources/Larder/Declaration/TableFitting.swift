@@ -6,6 +6,8 @@ final class TableFitting: ExpectedTable {
   /// The number by which statements identify the declaration.
   let number = TableNumber.next()
   let name: String
+  /// The schema that the declaration names.
+  private let schema: String?
   let columns: [ColumnDefinition]
   let foldedNames: [[UInt8]]
   /// The positions of the key's columns.
@@ -20,10 +22,12 @@ final class TableFitting: ExpectedTable {
   private let isWithoutRowID: Bool
 
   init(
-    _ name: String, _ columns: [ColumnDefinition], _ options: TableOptions, countsRows: Bool,
+    _ name: String, in schema: String?, _ columns: [ColumnDefinition], _ options: TableOptions,
+    countsRows: Bool,
     _ problem: DeclarationProblem
   ) {
     self.name = name
+    self.schema = schema
     self.columns = columns
     foldedNames = columns.map(\.name.foldedName)
     self.countsRows = countsRows
@@ -45,6 +49,11 @@ final class TableFitting: ExpectedTable {
   /// The fit with the connection's table; nil if there is none, or on another engine, whose types differ.
   private func fit(_ schema: SchemaReader) throws -> TableFit? {
     guard schema.isSQLite else { return nil }
+    guard self.schema == nil else {
+      // Tables of attached databases are taken as declared. The note is that they have been looked at.
+      schema[finding: number] = self
+      return nil
+    }
     if let known = schema[finding: number] as? TableFit { return known }
     guard let table = try schema.table(name) else { return nil }
     let fit = try TableFit(self, table, schema)
@@ -87,7 +96,8 @@ extension TableCore: ExpectedTable {
   }
 
   func reference(as alias: String) -> SQLFragment {
-    SQLFragment(text: QueryAlias.definition(of: name, as: alias), of: fitting, fitting.number)
+    SQLFragment(
+      text: QueryAlias.definition(of: name, in: schema, as: alias), of: fitting, fitting.number)
   }
 
   /// Throws if a record can't be written to the table that the database has.

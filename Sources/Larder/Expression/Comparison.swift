@@ -57,12 +57,6 @@ extension SQLExpression where Value: DatabaseValueConvertible {
 
 extension SQLExpression {
   /// Whether both are equal; NULL equals NULL.
-  @inlinable
-  public static func == (left: Self, right: Self) -> SQLExpression<Bool> {
-    SQLExpression<Bool>(left.node.equals(right.node, negated: false))
-  }
-
-  /// Whether both are equal; NULL equals NULL.
   @inlinable @_disfavoredOverload
   public static func == (left: Self, right: SQLExpression<Value?>) -> SQLExpression<Bool> {
     SQLExpression<Bool>(left.node.equals(right.node, orNull: true, negated: false))
@@ -74,36 +68,6 @@ extension SQLExpression {
     left: SQLExpression<Wrapped?>, right: SQLExpression<Wrapped>
   ) -> SQLExpression<Bool> where Value == Wrapped? {
     SQLExpression<Bool>(left.node.equals(right.node, orNull: true, negated: false))
-  }
-
-  /// Whether both differ; NULL equals NULL.
-  @inlinable
-  public static func != (left: Self, right: Self) -> SQLExpression<Bool> {
-    SQLExpression<Bool>(left.node.equals(right.node, negated: true))
-  }
-
-  /// Whether the left side is less than the right.
-  @inlinable
-  public static func < (left: Self, right: Self) -> SQLExpression<Bool> {
-    SQLExpression<Bool>(left.node.infix(.less, right.node))
-  }
-
-  /// Whether the left side is at most the right.
-  @inlinable
-  public static func <= (left: Self, right: Self) -> SQLExpression<Bool> {
-    SQLExpression<Bool>(left.node.infix(.lessOrEqual, right.node))
-  }
-
-  /// Whether the left side is greater than the right.
-  @inlinable
-  public static func > (left: Self, right: Self) -> SQLExpression<Bool> {
-    SQLExpression<Bool>(left.node.infix(.greater, right.node))
-  }
-
-  /// Whether the left side is at least the right.
-  @inlinable
-  public static func >= (left: Self, right: Self) -> SQLExpression<Bool> {
-    SQLExpression<Bool>(left.node.infix(.greaterOrEqual, right.node))
   }
 
   /// Whether the left side is less than a value; not true for NULL.
@@ -217,6 +181,60 @@ extension SQLExpression {
   public var isNotNull: SQLExpression<Bool> {
     SQLExpression<Bool>(
       SQLFragment(.isNotNull, node.parenthesized(in: .equality), isNullable: false))
+  }
+}
+
+// MARK: Two expressions
+
+// In a protocol's extension, where the compiler looks last: a literal can be an expression too, and beside a
+// column of a common table both overloads would fit equally.
+extension ArithmeticOperand {
+  /// Whether both are equal; NULL equals NULL.
+  @inlinable
+  public static func == <Value>(
+    left: Self, right: Self
+  ) -> SQLExpression<Bool> where Self == SQLExpression<Value> {
+    SQLExpression<Bool>(left.node.equals(right.node, negated: false))
+  }
+
+  /// Whether both differ; NULL equals NULL.
+  @inlinable
+  public static func != <Value>(
+    left: Self, right: Self
+  ) -> SQLExpression<Bool> where Self == SQLExpression<Value> {
+    SQLExpression<Bool>(left.node.equals(right.node, negated: true))
+  }
+
+  /// Whether the left side is less than the right.
+  @inlinable
+  public static func < <Value>(
+    left: Self, right: Self
+  ) -> SQLExpression<Bool> where Self == SQLExpression<Value> {
+    SQLExpression<Bool>(left.node.infix(.less, right.node))
+  }
+
+  /// Whether the left side is at most the right.
+  @inlinable
+  public static func <= <Value>(
+    left: Self, right: Self
+  ) -> SQLExpression<Bool> where Self == SQLExpression<Value> {
+    SQLExpression<Bool>(left.node.infix(.lessOrEqual, right.node))
+  }
+
+  /// Whether the left side is greater than the right.
+  @inlinable
+  public static func > <Value>(
+    left: Self, right: Self
+  ) -> SQLExpression<Bool> where Self == SQLExpression<Value> {
+    SQLExpression<Bool>(left.node.infix(.greater, right.node))
+  }
+
+  /// Whether the left side is at least the right.
+  @inlinable
+  public static func >= <Value>(
+    left: Self, right: Self
+  ) -> SQLExpression<Bool> where Self == SQLExpression<Value> {
+    SQLExpression<Bool>(left.node.infix(.greaterOrEqual, right.node))
   }
 }
 

@@ -81,6 +81,8 @@ public enum FullTextDetail: String, Sendable {
 package final class FullTextDefinition: Sendable {
   package let name: String
   package let table: String
+  package let schema: String?
+  package var quotedTable: String { table.quoted(in: schema) }
   /// The primary key.
   let key: String
   package let columns: [String]
@@ -104,6 +106,7 @@ package final class FullTextDefinition: Sendable {
     self.core = core
     self.name = name ?? core.name + "_text"
     table = core.name
+    schema = core.schema
     key = core.primaryKey.first?.name ?? ""
     self.columns = columns
     uniqueSets =

@@ -10,6 +10,10 @@ extension FullTextDefinition {
   /// The schema entries of the index, in the order in which they are created.
   func entries() throws -> [SchemaEntry] {
     try check()
+    if let schema {
+      throw UnsupportedByEngine(
+        engine: "SQLite", feature: "a full-text index of an attached database: “\(schema)”")
+    }
     return [
       SchemaEntry(kind: .table, name: replaced, table: replaced, sql: replacedTable),
       SchemaEntry(kind: .table, name: name, table: name, sql: virtualTable),
@@ -38,7 +42,8 @@ extension FullTextDefinition {
 
   private var replacedTable: String {
     DDL.createTable(
-      replaced, ["\(key.quotedIdentifier) INTEGER PRIMARY KEY"] + columns.map(\.quotedIdentifier),
+      replaced, in: nil,
+      ["\(key.quotedIdentifier) INTEGER PRIMARY KEY"] + columns.map(\.quotedIdentifier),
       options: "")
   }
 
@@ -272,7 +277,7 @@ extension FullTextDefinition {
   }
 
   fileprivate func exists(_ db: Database) throws -> Bool {
-    try db.engine == nil ? db.tableExists(name) : db.columnExists(name, in: table)
+    try db.engine == nil ? db.tableExists(name) : db.columnExists(name, in: table, of: schema)
   }
 
   fileprivate func verify(_ db: Database) throws {

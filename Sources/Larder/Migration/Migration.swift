@@ -39,6 +39,8 @@ public struct Migration: Sendable {
   /// Whether another engine runs the migration in a transaction.
   let isTransactional: Bool
   var up: @Sendable (Database) throws -> Void
+  /// Does the same in an empty schema of another engine, in a transaction.
+  let rehearse: @Sendable (Database) throws -> Void
   let down: (@Sendable (Database) throws -> Void)?
 
   /// A migration of SQL: any number of statements.
@@ -63,6 +65,8 @@ public struct Migration: Sendable {
     isTransactional = inTransaction
     formerChecksums = sql.formerChecksums
     up = { db in try db.executeStatements(db.engine == nil ? sql : postgres ?? sql) }
+    let text = postgres ?? sql
+    rehearse = { db in try db.executeStatements(inTransaction ? text : text.notConcurrent) }
     self.down = down.map { sql in { @Sendable db in try db.executeStatements(sql) } }
   }
 
@@ -82,6 +86,7 @@ public struct Migration: Sendable {
     isTransactional = true
     formerChecksums = []
     self.up = up
+    rehearse = up
     self.down = down
   }
 

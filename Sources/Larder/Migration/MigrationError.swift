@@ -24,6 +24,9 @@ public enum MigrationError: Error, Sendable {
   case irreversible(migration: String)
   /// The migration was to be the last one kept, but isn't applied.
   case notApplied(migration: String)
+  /// The database isn't as the migrations that were to be adopted would make it, in ways that weren't
+  /// accepted: declared is what the migrations make, found is what the database has. Nothing was recorded.
+  case differences(migration: String, [TableDifference])
   /// The problems found by ``Migrator/check(oldDatabases:dumps:records:queries:configuration:)``, each as a
   /// text that begins with the database's name.
   case check(problems: [String])
@@ -64,6 +67,9 @@ extension MigrationError: CustomStringConvertible {
         + (violations.count > 3 ? "; …" : "")
     case .irreversible(let name): "the migration “\(name)” can't be undone: it has no “down”"
     case .notApplied(let name): "the migration “\(name)” isn't applied"
+    case .differences(let name, let differences):
+      "the database isn't as “\(name)” and the migrations before it make it:\n"
+        + differences.map { "\($0)" }.joined(separator: "\n")
     case .check(let problems): problems.joined(separator: "\n")
     }
   }

@@ -63,9 +63,9 @@ struct MigrationHistory {
     return history
   }
 
-  /// Treats the migrations that the `user_version` stands for as applied.
-  mutating func adopt(_ migrations: some Sequence<Migration>) {
-    applied = migrations.map { AppliedMigration(name: $0.name, checksum: $0.checksum) }
+  /// Treats migrations as applied, although they haven't been run.
+  mutating func adopt(_ migrations: some Sequence<Migration>, in db: Database) {
+    applied = migrations.map { AppliedMigration(name: $0.name, checksum: $0.checksum(in: db)) }
   }
 
   /// The applied migrations with dates and durations.

@@ -44,7 +44,7 @@ extension Migrator {
   }
 
   /// Records the migrations that the `user_version` stands for.
-  func adopt(_ db: Database) throws {
+  func recordVersion(_ db: Database) throws {
     try checkIsOutsideOfTransaction(db)
     try db.inTransaction { db in
       var history = try checkedHistory(db)
@@ -52,7 +52,7 @@ extension Migrator {
     }
   }
 
-  private func checkIsOutsideOfTransaction(_ db: Database) throws {
+  func checkIsOutsideOfTransaction(_ db: Database) throws {
     guard !db.isInTransaction else {
       throw DatabaseError(
         .misuse, "each migration is a transaction of its own: call migrate outside of a transaction"

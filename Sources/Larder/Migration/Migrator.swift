@@ -18,7 +18,8 @@ import LarderSQLite
 ///
 /// A database that doesn't match the list is refused with a ``MigrationError`` that says why: a newer program
 /// has migrated it, or an applied migration was changed, removed or moved. Databases whose schema was tracked
-/// by `user_version` are taken over with ``Migration/replacing(userVersion:)``.
+/// by `user_version` are taken over with ``Migration/replacing(userVersion:)``, others with
+/// ``migrate(_:adopting:schemas:accepting:progress:)``.
 public struct Migrator: Sendable {
   /// The migrations in order.
   public let migrations: [Migration]
@@ -100,7 +101,7 @@ public struct Migrator: Sendable {
         known = try apply(next, db, history, progress)
       } else {
         known = nil
-        try adopt(db)
+        try recordVersion(db)
       }
     }
   }
@@ -152,7 +153,7 @@ public struct Migrator: Sendable {
     guard let last = migrations.firstIndex(where: { $0.userVersion == version }) else {
       throw MigrationError.unknownUserVersion(version, known: known)
     }
-    history.adopt(migrations[...last])
+    history.adopt(migrations[...last], in: db)
     return history
   }
 

@@ -47,7 +47,7 @@ extension DatabaseAccess {
     beginning: (@Sendable (Database) throws -> Void)? = nil
   ) -> ChangeFeed<RecordChange<R>> {
     ChangeFeed(
-      of: ["main." + R.table.name], access: self, limit: limit, byteLimit: byteLimit,
+      of: [R.core.nameInDatabase], access: self, limit: limit, byteLimit: byteLimit,
       beginning: beginning
     ) { format in
       let decoder = try RecordDecoder(format)
@@ -61,8 +61,7 @@ extension DatabaseAccess {
     of types: any Record.Type..., limit: Int = 100_000, byteLimit: Int = 64 << 20,
     beginning: (@Sendable (Database) throws -> Void)? = nil
   ) -> ChangeFeed<RecordChange<any Record>> {
-    // With the database's name, so that a dot in a table's name isn't taken for the end of one.
-    let tables = types.map { "main." + $0.core.name }
+    let tables = types.map { $0.core.nameInDatabase }
     let known = Dictionary(types.map { ($0.core.name.foldedName, $0) }, uniquingKeysWith: { $1 })
     return ChangeFeed(
       of: tables, access: self, limit: limit, byteLimit: byteLimit, beginning: beginning
@@ -76,6 +75,11 @@ extension DatabaseAccess {
       }
     }
   }
+}
+
+extension TableCore {
+  /// The table's name behind that of SQLite's database, so that a dot in it isn't taken for the end of one.
+  fileprivate var nameInDatabase: String { "\(schema ?? "main").\(name)" }
 }
 
 extension Record {

@@ -12,9 +12,13 @@ extension SQL.Interpolation {
     appendInterpolation(identifier: column.name)
   }
 
-  /// A table's name, in double quotes.
+  /// A table's name in double quotes, behind that of its schema if the declaration names one.
   @_documentation(visibility: internal)
   public mutating func appendInterpolation<R: Record>(_ table: Table<R>) {
+    if let schema = table.schema {
+      appendInterpolation(identifier: schema)
+      appendLiteral(".")
+    }
     appendInterpolation(identifier: table.name)
   }
 }

@@ -73,9 +73,11 @@ extension Record {
   static func foreignKey(
     from columns: [String], onDelete: ForeignKeyAction, onUpdate: ForeignKeyAction, isDeferred: Bool
   ) -> ForeignKeySchema {
-    ForeignKeySchema(
+    var key = ForeignKeySchema(
       columns: columns, referencedTable: table.name,
       referencedColumns: table.core.primaryKey.map(\.name), onDelete: onDelete,
       onUpdate: onUpdate, isDeferred: isDeferred)
+    key.referencedSchema = table.schema
+    return key
   }
 }

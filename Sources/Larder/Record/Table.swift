@@ -16,8 +16,10 @@ public struct Table<R: Record>: Sendable {
   /// Reads a record from a statement's current row.
   @usableFromInline let read: @Sendable (RecordRow) throws -> R
   @usableFromInline let hooks: HookCalls<R>?
-  /// Whether a single operation can fail after something was written.
+  /// Whether an operation changes the record before it writes, or can fail afterwards.
   @usableFromInline let needsScope: Bool
+  /// Whether a single operation can fail after something was written.
+  let needsTransaction: Bool
 
   /// A table of these columns.
   ///
@@ -25,6 +27,9 @@ public struct Table<R: Record>: Sendable {
   ///   - name: any text without NUL, except an empty one.
   ///   - make: an initializer, usually the compiler's own.
   ///   - columns: one for each parameter of the initializer, in the order of the stored properties.
+  ///   - schema: the schema (namespace) that has the table on PostgreSQL, or the name of an attached database
+  ///     on SQLite. All statements name it. Nil for the first schema of the search path in which a table of
+  ///     this name is found, and for SQLite's `main`.
   ///   - constraints: those that aren't a single column's.
   ///   - indexes: those that aren't a single column's.
   ///   - options: whether it has no row id, or no primary key, or isn't STRICT.
@@ -33,12 +38,13 @@ public struct Table<R: Record>: Sendable {
   @inlinable
   public init<each Value>(
     _ name: String, _ make: @escaping @Sendable (repeat consuming each Value) -> R,
-    _ columns: repeat Column<R, each Value>, constraints: [TableConstraint<R>] = [],
-    indexes: [TableConstraint<R>] = [], options: TableOptions = [],
+    _ columns: repeat Column<R, each Value>, schema: String? = nil,
+    constraints: [TableConstraint<R>] = [], indexes: [TableConstraint<R>] = [],
+    options: TableOptions = [],
     notStored: [PartialKeyPath<R> & Sendable] = []
   ) {
     self.init(
-      name,
+      name, in: schema,
       TableDeclaration(of: R.self, constraints, indexes, options, notStored: notStored), make,
       repeat each columns)
   }
@@ -77,7 +83,8 @@ public struct Table<R: Record>: Sendable {
     _ columns: repeat Column<R, each Value>, notStored: [PartialKeyPath<R> & Sendable] = []
   ) {
     self.init(
-      whole.table.name, whole.table.part(R.self, notStored), make, repeat each columns)
+      whole.table.name, in: whole.table.schema, whole.table.part(R.self, notStored), make,
+      repeat each columns)
   }
 
   @usableFromInline
@@ -90,13 +97,13 @@ public struct Table<R: Record>: Sendable {
 
   @inlinable @inline(__always)
   init<each Value>(
-    _ name: String, _ declaration: TableDeclaration,
+    _ name: String, in schema: String?, _ declaration: TableDeclaration,
     _ make: @escaping @Sendable (repeat consuming each Value) -> R,
     _ columns: repeat Column<R, each Value>
   ) {
     repeat declaration.add(each columns)
     let core = TableCore(
-      name, declaration, tupleSize: MemoryLayout<(repeat each Value)>.size,
+      name, in: schema, declaration, tupleSize: MemoryLayout<(repeat each Value)>.size,
       columns: { TableDeclaration.problem(of: R.columns, given: $0, $1) }
     ) { memory, body in
       let values = memory.assumingMemoryBound(to: (repeat each Value).self).move()
@@ -121,13 +128,16 @@ public struct Table<R: Record>: Sendable {
   init(_ core: TableCore, read: @escaping @Sendable (RecordRow) throws -> R) {
     self.core = core
     hooks = .ofType()
-    needsScope = hooks != nil || core.mayNotTakeIntegers
+    needsTransaction = hooks != nil || core.mayNotTakeIntegers
+    needsScope = needsTransaction || core.hasTimestamps
     // Not by map and ??, which would wrap the closure twice.
     if let hooks { self.read = hooks.afterFetching(read) } else { self.read = read }
   }
 
   /// The table's name.
   public var name: String { core.name }
+  /// The schema of the declaration; nil if it names none.
+  public var schema: String? { core.schema }
   /// The columns in order.
   public var columns: [ColumnDefinition] { core.columns }
   /// The names of the columns in order.

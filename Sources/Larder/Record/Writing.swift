@@ -83,7 +83,9 @@ extension Table {
   ) throws -> T {
     guard needsScope else { return try body(&record, db) }
     var changed = record
-    let result = try db.inTransaction { try body(&changed, $0) }
+    let result =
+      needsTransaction
+      ? try db.inTransaction { try body(&changed, $0) } : try body(&changed, db)
     record = changed
     return result
   }

@@ -11,8 +11,11 @@ extension SQLFragment {
       case sql(SQL)
       /// Texts and fragments, one after the other.
       case sequence([Piece])
-      /// An UPDATE or DELETE that begins with these words: its table, assignments and condition.
-      case change(StaticString, SQLFragment, assigning: [SQLFragment], where: SQLFragment?)
+      /// An UPDATE or DELETE that begins with these words: its table, assignments, further tables and
+      /// condition.
+      case change(
+        StaticString, SQLFragment, assigning: [SQLFragment], from: SQLFragment? = nil,
+        where: SQLFragment?)
       /// Fragments with a text between them.
       case list([SQLFragment], separator: StaticString)
       /// A call of a function, by its name in SQLite.
@@ -53,9 +56,10 @@ extension SQLFragment {
     func forEachPart(_ body: (SQLFragment) -> Void) {
       switch content {
       case .sequence(let pieces): for case .part(let part) in pieces { body(part) }
-      case .change(_, let table, let assignments, let condition):
+      case .change(_, let table, let assignments, let others, let condition):
         body(table)
         assignments.forEach(body)
+        others.map(body)
         condition.map(body)
       case .list(let parts, _), .call(_, let parts): parts.forEach(body)
       case .choice(let conditions, let results):
@@ -79,11 +83,15 @@ extension SQLFragment {
       switch content {
       case .sql(let sql): try body(.sql(sql))
       case .sequence(let pieces): for piece in pieces { try body(piece.step) }
-      case .change(let words, let table, let assignments, let condition):
+      case .change(let words, let table, let assignments, let others, let condition):
         try body(.word(words))
         try body(.part(table))
         if !assignments.isEmpty { try body(.word(" SET ")) }
         try Self.forEachStep(assignments, ", ", body)
+        if let others {
+          try body(.word(" FROM "))
+          try body(.part(others))
+        }
         if let condition {
           try body(.word(" WHERE "))
           try body(.part(condition))

@@ -119,6 +119,13 @@ package protocol DefinitionDialect: Sendable {
   ) throws -> (
     applied: [(name: String, checksum: String?)], objects: String?, searchPath: String
   )
+  /// Runs a closure while the current schema is empty and others don't exist, and then undoes everything.
+  /// Called in a transaction.
+  ///
+  /// - Parameter others: the names of schemas that the closure makes.
+  func inEmptySchema<T>(
+    _ db: Database, besides others: [String], _ body: (Database) throws -> T
+  ) throws -> T
 }
 
 /// SQLite's own dialect.

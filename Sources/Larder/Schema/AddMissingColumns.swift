@@ -31,17 +31,19 @@ extension TableSchema {
   public func addMissingColumns(_ db: Database) throws -> [String] {
     try checkEngine(of: db)
     return try db.keepingDependents(of: name) { db in
-      guard let found = try TableSchema.found(name, in: db) else { throw SchemaError.noTable(name) }
+      guard let found = try TableSchema.found(name, in: db, schema: schema) else {
+        throw SchemaError.noTable(name)
+      }
       let missing = columns.filter { found.column($0.name) == nil }
       for column in missing {
         if let reason = blockedReason(adding: column) {
           throw SchemaError.cannotAddColumn(table: name, column: column.name, reason: reason)
         }
       }
-      for column in missing { try db.executeUpdate(SQL(raw: DDL.addColumn(column, to: name))) }
+      for column in missing { try db.executeUpdate(SQL(raw: DDL.addColumn(column, to: self))) }
       for index in missingIndexes(in: found)
       where missing.contains(where: { index.key.uses($0.name) }) {
-        try db.create(index, of: name)
+        try db.create(index, of: self)
       }
       return missing.map(\.name)
     }

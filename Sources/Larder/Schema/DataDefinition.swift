@@ -10,8 +10,10 @@ package enum DDL {
   // MARK: Tables
 
   /// - Parameter definitions: the definitions of the columns, then of the constraints.
-  static func createTable(_ name: String, _ definitions: [String], options: String?) -> String {
-    TableSchema.statement(name, definitions) + (options.map { " " + $0 } ?? "")
+  static func createTable(
+    _ name: String, in schema: String?, _ definitions: [String], options: String?
+  ) -> String {
+    TableSchema.statement(name, in: schema, definitions) + (options.map { " " + $0 } ?? "")
   }
 
   /// The table options after the closing parenthesis; nil if there are none.
@@ -56,27 +58,34 @@ package enum DDL {
     "ALTER TABLE \(schema).\(name.quotedIdentifier) RENAME TO \(newName.quotedIdentifier)"
   }
 
-  static func addColumn(_ column: ColumnSchema, to table: String) -> String {
-    "ALTER TABLE \(table.quotedIdentifier) ADD COLUMN \(column.sql)"
+  static func addColumn(_ column: ColumnSchema, to table: TableSchema) -> String {
+    "ALTER TABLE \(table.quotedName) ADD COLUMN \(column.sql)"
   }
 
-  package static func alterTable(_ name: String, _ actions: [String]) -> String {
-    "ALTER TABLE \(name.quotedIdentifier) \(actions.joined(separator: ", "))"
+  package static func alterTable(_ table: TableSchema, _ actions: [String]) -> String {
+    "ALTER TABLE \(table.quotedName) \(actions.joined(separator: ", "))"
   }
 
   // MARK: Indexes, views, triggers, virtual tables
 
+  /// A CREATE INDEX. SQLite takes the table's schema before the index's name, others before the table's.
   package static func createIndex(
-    _ name: String, on table: String, _ terms: [String], isUnique: Bool, where condition: String?
+    _ name: String, on table: TableSchema, _ terms: [String], isUnique: Bool,
+    where condition: String?
   ) -> String {
-    "CREATE \(isUnique ? "UNIQUE " : "")INDEX \(name.quotedIdentifier) "
-      + "ON \(table.quotedIdentifier) (\(terms.joined(separator: ", ")))"
+    let isSQLite = table.engine == nil
+    return "CREATE \(isUnique ? "UNIQUE " : "")INDEX "
+      + "\(name.quoted(in: isSQLite ? table.schema : nil)) "
+      + "ON \(table.name.quoted(in: isSQLite ? nil : table.schema)) (\(terms.joined(separator: ", ")))"
       + (condition.map { " WHERE \($0)" } ?? "")
   }
 
-  static func createView(_ name: String, columns: [String], as query: String) -> String {
+  static func createView(
+    _ name: String, columns: [String], isMaterialized: Bool, as query: String
+  ) -> String {
     let list = columns.isEmpty ? "" : " (\(columns.identifierList))"
-    return "CREATE VIEW \(name.quotedIdentifier)\(list) AS \(query)"
+    return
+      "CREATE \(isMaterialized ? "MATERIALIZED " : "")VIEW \(name.quotedIdentifier)\(list) AS \(query)"
   }
 
   static func createTrigger(
@@ -93,17 +102,18 @@ package enum DDL {
   }
 
   package static func drop(
-    _ kind: SchemaEntry.Kind, _ name: String, in schema: String? = nil, ifExists: Bool = false
+    _ kind: SchemaEntry.Kind, _ name: String, in schema: String? = nil,
+    isMaterialized: Bool = false, ifExists: Bool = false
   ) -> String {
-    "DROP \(kind.rawValue.uppercased()) \(ifExists ? "IF EXISTS " : "")"
-      + (schema.map { "\($0)." } ?? "") + name.quotedIdentifier
+    "DROP \(isMaterialized ? "MATERIALIZED " : "")\(kind.rawValue.uppercased()) \(ifExists ? "IF EXISTS " : "")"
+      + name.quoted(in: schema)
   }
 }
 
 extension ForeignKeySchema {
   /// The REFERENCES clause, without the referring columns.
   package var clause: String {
-    var text = "REFERENCES \(referencedTable.quotedIdentifier)"
+    var text = "REFERENCES \(referencedTable.quoted(in: referencedSchema))"
     if !referencedColumns.isEmpty { text += " (\(referencedColumns.identifierList))" }
     if onDelete != .noAction { text += " ON DELETE \(onDelete.rawValue)" }
     if onUpdate != .noAction { text += " ON UPDATE \(onUpdate.rawValue)" }

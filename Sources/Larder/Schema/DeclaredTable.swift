@@ -12,8 +12,9 @@ struct DeclaredTable {
   private(set) var schema: TableSchema
 
   init(
-    _ name: String, _ columns: [ColumnDefinition], _ constraints: [TableConstraintDefinition],
-    _ options: TableOptions, _ dateFormat: DateFormat, _ dialect: any Dialect, isDraft: Bool = false
+    _ name: String, in schemaName: String?, _ columns: [ColumnDefinition],
+    _ constraints: [TableConstraintDefinition], _ options: TableOptions, _ dateFormat: DateFormat,
+    _ dialect: any Dialect, isDraft: Bool = false
   ) throws {
     primaryKey = columns.filter(\.isPrimaryKey).map(\.name)
     self.dateFormat = dateFormat
@@ -22,6 +23,7 @@ struct DeclaredTable {
     nullableColumns = Set(columns.filter(\.type.isNullable).map(\.name))
     collations = columns.reduce(into: [:]) { $0[$1.name] = $1.knownCollation }
     schema = TableSchema(name: name)
+    schema.schema = isDraft ? nil : schemaName
     schema.engine = dialect.definitions?.engine
     schema.isStrict = !options.contains(.notStrict) && dialect.definitions == nil
     schema.isWithoutRowID = options.contains(.withoutRowID) && dialect.definitions == nil
@@ -38,7 +40,7 @@ struct DeclaredTable {
     schema.sql =
       isDraft
       ? TableSchema.statement(name, definitions, isTemporary: true)
-      : DDL.createTable(name, definitions, options: schema.options)
+      : DDL.createTable(name, in: schemaName, definitions, options: schema.options)
   }
 
   private mutating func add(_ definition: ColumnDefinition) throws {
@@ -182,6 +184,14 @@ struct DeclaredTable {
         “\(key.referencedTable)”, whose primary key has \(key.referencedColumns.count) columns
         """)
     }
+    var key = key
+    if dialect.definitions == nil {
+      // A name of SQLite's foreign keys is always one of the same database.
+      guard key.referencedSchema == schema.schema else {
+        throw problem("SQLite can't refer to “\(key.referencedTable)”, a table of another schema")
+      }
+      key.referencedSchema = nil
+    }
     schema.foreignKeys.append(key)
     return key
   }
@@ -197,7 +207,7 @@ struct DeclaredTable {
     schema.indexes.append(
       IndexSchema(
         name: name, columns: columns, terms: terms, isUnique: isUnique, condition: condition,
-        sql: DDL.createIndex(name, on: schema.name, terms, isUnique: isUnique, where: condition)))
+        sql: DDL.createIndex(name, on: schema, terms, isUnique: isUnique, where: condition)))
   }
 
   private func problem(_ text: String) -> RecordError {
@@ -222,13 +232,14 @@ extension Table {
 extension TableCore {
   func schema(dateFormat: DateFormat, in dialect: any Dialect) throws -> TableSchema {
     try checkIsWhole()
-    return try DeclaredTable(name, columns, constraints, options, dateFormat, dialect).schema
+    return try DeclaredTable(name, in: schema, columns, constraints, options, dateFormat, dialect)
+      .schema
   }
 
   /// The table in the spelling of the database's engine, for a comparison with the database's table.
   func schema(in db: Database) throws -> TableSchema {
     try checkIsWhole()
-    return try .declared(name, columns, constraints, options, db.dateFormat, in: db)
+    return try .declared(name, of: schema, columns, constraints, options, db.dateFormat, in: db)
   }
 }
 
@@ -264,17 +275,19 @@ extension TableSchema {
     if let problem { throw RecordError.declaration(table: name, problem: problem) }
     // The defaults are SQLite values, which don't depend on a date format.
     self = try .declared(
-      name, columns, (constraints + indexes).map(\.definition), options, .secondsSince1970, in: db)
+      name, of: nil, columns, (constraints + indexes).map(\.definition), options, .secondsSince1970,
+      in: db)
   }
 
   /// A declared table, in the spelling of the database's engine; for SQLite if there is no database.
   fileprivate static func declared(
-    _ name: String, _ columns: [ColumnDefinition], _ constraints: [TableConstraintDefinition],
-    _ options: TableOptions, _ dateFormat: DateFormat, in db: Database?
+    _ name: String, of schema: String?, _ columns: [ColumnDefinition],
+    _ constraints: [TableConstraintDefinition], _ options: TableOptions, _ dateFormat: DateFormat,
+    in db: Database?
   ) throws -> TableSchema {
     func declared(isDraft: Bool = false) throws -> TableSchema {
       try DeclaredTable(
-        name, columns, constraints, options, dateFormat, db?.dialect ?? SQLiteDialect(),
+        name, in: schema, columns, constraints, options, dateFormat, db?.dialect ?? SQLiteDialect(),
         isDraft: isDraft
       ).schema
     }

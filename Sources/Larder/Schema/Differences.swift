@@ -26,8 +26,10 @@ extension Table {
     if core.isInState(.view) { return try viewDifferences(db).filter { strictly || !$0.isNote } }
     let declared = try core.schema(in: db)
     let surplus: Set<TableDifference.Kind> = [.index, .check, .foreignKey]
-    return declared.differences(from: try .found(name, in: db), strictly: strictly)
-      .filter { $0.declared != nil || !surplus.contains($0.kind) }
+    return declared.differences(
+      from: try .found(name, in: db, schema: schema), strictly: strictly
+    )
+    .filter { $0.declared != nil || !surplus.contains($0.kind) }
   }
 }
 
@@ -39,8 +41,15 @@ extension TableSchema {
   ///
   /// - `strictly`: whether to report differences of wording too; see ``Larder/TableDifference/isNote``.
   public func differences(from other: TableSchema?, strictly: Bool = false) -> [TableDifference] {
-    guard let other else { return [TableDifference(kind: .table, table: name, declared: sql)] }
-    var comparison = TableComparison(declared: self, found: other)
+    differences(from: other, strictly: strictly, wholly: false)
+  }
+
+  /// - Parameter wholly: whether indexes that no record can declare count.
+  func differences(from other: TableSchema?, strictly: Bool, wholly: Bool) -> [TableDifference] {
+    guard let other else {
+      return [TableDifference(kind: .table, table: fullName, declared: sql)]
+    }
+    var comparison = TableComparison(declared: self, found: other, wholly: wholly)
     comparison.run()
     return strictly ? comparison.differences : comparison.differences.filter { !$0.isNote }
   }
@@ -51,6 +60,8 @@ extension TableSchema {
 private struct TableComparison {
   let declared: TableSchema
   let found: TableSchema
+  /// Whether indexes that no record can declare count.
+  let wholly: Bool
   var differences: [TableDifference] = []
 
   mutating func run() {
@@ -80,7 +91,7 @@ private struct TableComparison {
   ) {
     differences.append(
       TableDifference(
-        kind: kind, table: self.declared.name, column: column, declared: declared, found: found,
+        kind: kind, table: self.declared.fullName, column: column, declared: declared, found: found,
         isNote: isNote))
   }
 
@@ -88,15 +99,18 @@ private struct TableComparison {
 
   private mutating func compare(_ column: ColumnSchema, _ other: ColumnSchema) {
     let isRowID = declared.rowIDColumn == column.name || found.rowIDColumn == other.name
+    // Both are numbered, perhaps one of them by a sequence in its default.
+    let areNumbered = column.isNumbered && other.isNumbered
     let type = column.type.uppercased()
     let found = other.type.uppercased()
     // INTEGER and INT are the same type, except for the row id.
-    if type != found && (isRowID || Set([type, found]) != ["INTEGER", "INT"])
-      || column.identity != other.identity
-    {
+    if type != found && (isRowID || Set([type, found]) != ["INTEGER", "INT"]) {
       add(
         .type, column.name, column.numberedType, other.numberedType,
-        isNote: !isRowID && isSQLite && affinity(column, declared) == affinity(other, self.found))
+        isNote: !isRowID && isSQLite && affinity(column, declared) == affinity(other, self.found)
+          || column.type.isSame(as: other.baseType ?? other.type))
+    } else if column.identity != other.identity {
+      add(.type, column.name, column.numberedType, other.numberedType, isNote: areNumbered)
     }
     if !isRowID, column.isNotNull != other.isNotNull {
       func text(_ isNotNull: Bool) -> String { isNotNull ? "NOT NULL" : "NULL" }
@@ -105,7 +119,9 @@ private struct TableComparison {
         .nullability, column.name, text(column.isNotNull), text(other.isNotNull),
         isNote: isSQLite && column.isNotNull && other.primaryKeyPosition > 0)
     }
-    if normalized(default: column.default) != normalized(default: other.default) {
+    if normalized(default: column.default) != normalized(default: other.default),
+      !areNumbered || column.isSerial == other.isSerial
+    {
       add(
         .defaultValue, column.name, column.default, other.default,
         isNote: isSQLite
@@ -170,9 +186,17 @@ private struct TableComparison {
 
   private mutating func compareIndexes() {
     let missing = declared.missingUniqueConstraints(in: found) + declared.missingIndexes(in: found)
-    for index in missing { add(.index, index.onlyColumn, index.sql, nil) }
-    let surplus = found.missingUniqueConstraints(in: declared) + found.surplusIndexes(for: declared)
+    let surplus =
+      found.missingUniqueConstraints(in: declared) + found.surplusIndexes(for: declared)
+    for index in missing where index.isDeclarable { add(.index, index.onlyColumn, index.sql, nil) }
     for index in surplus { add(.index, index.onlyColumn, nil, index.sql) }
+    guard wholly else { return }
+    for index in declared.undeclarableIndexes(missingIn: found) {
+      add(.index, index.onlyColumn, index.sql, nil)
+    }
+    for index in found.undeclarableIndexes(missingIn: declared) {
+      add(.index, index.onlyColumn, nil, index.sql)
+    }
   }
 
   private func check(_ condition: String) -> (key: [String], sql: String) {
@@ -212,13 +236,18 @@ extension ForeignKeySchema {
     let targets = [referencedColumns, other.referencedColumns].map { $0.map(\.foldedName) }
     return hasSameColumns(as: other)
       && referencedTable.foldedName == other.referencedTable.foldedName
+      && (referencedSchema == other.referencedSchema
+        || referencedSchema == nil && other.refersToCurrentSchema
+        || other.referencedSchema == nil && refersToCurrentSchema)
       && (targets[0] == targets[1] || targets.contains([])) && onDelete == other.onDelete
       && onUpdate == other.onUpdate && isDeferred == other.isDeferred
   }
 }
 
 extension ColumnSchema {
-  fileprivate var numberedType: String { identity.isEmpty ? type : "\(type) \(identity)" }
+  fileprivate var numberedType: String {
+    identity.isEmpty ? isSerial ? "\(type), numbered by a sequence" : type : "\(type) \(identity)"
+  }
 
   /// The main parts of the column's definition, always in the same words.
   fileprivate var summary: String {

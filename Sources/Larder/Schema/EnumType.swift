@@ -9,7 +9,7 @@ extension Database {
   /// enum Mood: String, CaseIterable, DatabaseValueConvertible { case sad, fair, happy }
   ///
   /// Migration("mood") { db in
-  ///   try db.createEnum("mood", of: Mood.self)
+  ///   try db.create(enum: "mood", of: Mood.self)
   ///   try Person.table.create(db)   // let mood = Column("mood", \Person.mood, .sqlType(postgres: "mood"))
   /// }
   /// ```
@@ -19,8 +19,8 @@ extension Database {
   /// the transaction has ended. Throws ``LarderSQLite/DatabaseError``.
   ///
   /// See [Enumerated Types](https://www.postgresql.org/docs/current/datatype-enum.html).
-  public func createEnum<Value: CaseIterable & RawRepresentable<String>>(
-    _ name: String, of type: Value.Type
+  public func create<Value: CaseIterable & RawRepresentable<String>>(
+    enum name: String, of type: Value.Type
   ) throws {
     guard let definitions else { return try connection.check() }
     try definitions.createEnum(name, Value.allCases.map(\.rawValue), in: self)

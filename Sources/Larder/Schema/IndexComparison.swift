@@ -16,9 +16,18 @@ extension TableSchema {
     indexes.filter { index in !other.allIndexes.contains { $0.serves(as: index) } }
   }
 
-  /// The indexes of this table that serve for none of another's declared indexes.
+  /// The indexes of this table that serve for none of another's declared indexes, without those that no
+  /// record can declare.
   func surplusIndexes(for declared: TableSchema) -> [IndexSchema] {
-    indexes.filter { index in !declared.allIndexes.contains { index.serves(as: $0) } }
+    indexes.filter { index in
+      index.isDeclarable && !declared.allIndexes.contains { index.serves(as: $0) }
+    }
+  }
+
+  /// The indexes of this table that no record can declare, and that another table doesn't have.
+  func undeclarableIndexes(missingIn other: TableSchema) -> [IndexSchema] {
+    let known = Set(other.indexes.filter { !$0.isDeclarable }.map(\.serversDefinition))
+    return indexes.filter { !$0.isDeclarable && !known.contains($0.serversDefinition) }
   }
 
   private var allIndexes: [IndexSchema] { uniqueIndexes + indexes }
@@ -55,6 +64,11 @@ extension IndexSchema {
         // ASC is the default order, so it is left out.
         return words.count > 1 && words.last == "asc" ? Array(words.dropLast()) : words
       }, isUnique: isUnique, condition: condition?.normalizedSQL ?? [])
+  }
+
+  /// The part of a server's statement that says what the index is: its method, terms, columns and condition.
+  fileprivate var serversDefinition: Substring {
+    sql.firstRange(of: " USING ").map { sql[$0.lowerBound...] } ?? sql[...]
   }
 
   /// Whether this index can replace another. Somebody may have made it by hand with another method than the

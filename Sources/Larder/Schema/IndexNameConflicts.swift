@@ -14,11 +14,13 @@ extension Schema {
     {
       for index in rest.tables.indices {
         let table = rest.tables[index]
-        let other = declared.table(table.name)
+        let other = declared.table(like: table)
         let surplus = other.map { table.surplusIndexes(for: $0) } ?? table.indexes
         for index in table.indexes where names.contains(index.name.foldedName) {
           steps.append(
-            SchemaStep(dropping: index, of: table.name, isDestructive: surplus.contains(index)))
+            SchemaStep(
+              dropping: index, of: table,
+              isDestructive: surplus.contains(index) || !index.isDeclarable))
         }
         rest.tables[index].indexes.removeAll { names.contains($0.name.foldedName) }
       }
@@ -29,12 +31,12 @@ extension Schema {
   /// The names of the tables, views and indexes that are to be created.
   private func newNames(in found: Schema) -> Set<[UInt8]> {
     let indexes = tables.flatMap { table in
-      found.table(table.name).map { newIndexes(of: table, found: $0) } ?? table.indexes
+      found.table(like: table).map { newIndexes(of: table, found: $0) } ?? table.indexes
     }
     let others = others.filter { entry in
       entry.kind != .trigger && !found.others.contains(where: entry.isSame)
     }
-    let new = tables.filter { found.table($0.name) == nil }
+    let new = tables.filter { found.table(like: $0) == nil }
     return Set((indexes.map(\.name) + others.map(\.name) + new.map(\.name)).map(\.foldedName))
   }
 

@@ -8,9 +8,10 @@ extension Database {
   /// Runs the statement that creates an object. Throws ``SchemaError/notItsStatement(name:sql:)`` for text
   /// that creates something else, and `ResultCode.misuse` for text with more than one statement.
   func create(
-    _ kind: SchemaEntry.Kind, _ name: String, of table: String? = nil, by sql: String
+    _ kind: SchemaEntry.Kind, _ name: String, in schema: String? = nil, of table: String? = nil,
+    by sql: String
   ) throws {
-    guard sql.creates(kind, name, of: table) else {
+    guard sql.creates(kind, name, in: schema, of: table) else {
       throw SchemaError.notItsStatement(name: name, sql: sql)
     }
     // For text with more than one statement this throws, and runs none.
@@ -26,21 +27,33 @@ extension Database {
       .table, name, by: table.sql.withoutQualifier(table.name).replacingTableName(by: name))
   }
 
-  package func create(_ index: IndexSchema, of table: String) throws {
-    try create(.index, index.name, of: table, by: index.sql)
+  package func create(_ index: IndexSchema, of table: TableSchema) throws {
+    try create(.index, index.name, in: table.schema, of: table.name, by: index.sql)
   }
 }
 
 extension String {
   /// Whether this text begins like the statement that creates an object, on a table if one is given.
-  func creates(_ kind: SchemaEntry.Kind, _ name: String, of table: String?) -> Bool {
+  ///
+  /// - Parameter schema: a schema that may stand before the name.
+  func creates(
+    _ kind: SchemaEntry.Kind, _ name: String, in schema: String? = nil, of table: String?
+  ) -> Bool {
     var tokens = sqlTokens[...]
     guard tokens.popFirst()?.isWord("create") == true else { return false }
-    if ["unique", "virtual", "temp"].contains(where: { tokens.first?.isWord($0) == true }) {
+    if ["unique", "virtual", "temp", "materialized"].contains(where: {
+      tokens.first?.isWord($0) == true
+    }) {
       tokens = tokens.dropFirst()
     }
-    guard tokens.popFirst()?.isWord(kind.rawValue) == true,
-      tokens.popFirst()?.name?.foldedName == name.foldedName, tokens.first?.isSymbol(".") != true
+    guard tokens.popFirst()?.isWord(kind.rawValue) == true else { return false }
+    if let schema, tokens.first?.name?.foldedName == schema.foldedName,
+      tokens.dropFirst().first?.isSymbol(".") == true
+    {
+      tokens = tokens.dropFirst(2)
+    }
+    guard tokens.popFirst()?.name?.foldedName == name.foldedName,
+      tokens.first?.isSymbol(".") != true
     else { return false }
     guard let table else { return true }
     guard let on = tokens.firstIndex(where: { $0.isWord("on") }) else { return false }

@@ -22,7 +22,7 @@ package struct RowCopy {
 
   /// The old table's name, qualified so that no temporary table hides it.
   private var oldTable: SQL {
-    old.engine == nil ? "main.\(identifier: old.name)" : "\(identifier: old.name)"
+    old.engine == nil ? "main.\(identifier: old.name)" : "\(SQL(raw: old.quotedName))"
   }
 
   /// A column that is written, and the expression that it gets.

@@ -18,6 +18,10 @@ public struct Schema: Hashable, Sendable {
   /// such as the tables in which virtual ones keep their contents, are left out.
   public var others: [SchemaEntry] { didSet { others = Self.ordered(others) } }
 
+  /// False for the schema of records in a server's spelling. Views, triggers and indexes that no record can
+  /// declare are then left to migrations.
+  private(set) var isWhole = true
+
   /// The views that records read. The records' schema needs these views but doesn't make them.
   private(set) var views: [String] = []
 
@@ -37,31 +41,48 @@ public struct Schema: Hashable, Sendable {
       } + entries.filter { $0.kind == .view } + entries.filter { $0.kind == .trigger }
   }
 
-  /// The `main` schema of a database, in the order of creation. SQLite's own tables and those of virtual
+  /// The schema of a database: of SQLite its `main` one, in the order of creation. SQLite's own tables and those of virtual
   /// tables are left out. Throws ``LarderSQLite/DatabaseError`` if the database can't be read.
   ///
-  /// For another engine, the schema has the tables of the first schema of the search path. Views and triggers
-  /// are left to migrations, since only the server knows whether two of them are the same.
-  public init(_ db: Database) throws {
+  /// For another engine, the schema has the tables, views and triggers of the first schema of the search path,
+  /// in the server's spelling. A materialized view is one of ``others``, whose SQL says so. Objects of
+  /// extensions are left out.
+  ///
+  /// - `schemas`: further schemas (namespaces) to read: those that records' tables name. On SQLite, these are
+  ///   the names of attached databases.
+  public init(_ db: Database, schemas: [String] = []) throws {
     self = try db.inSavepoint { db in
-      if db.engine != nil {
-        let names = try db.schema().filter { $0.kind == .table }.map(\.name)
-        return Schema(tables: try names.compactMap { try TableSchema.found($0, in: db) })
+      guard db.engine != nil else {
+        let read = try (["main"] + schemas).map { try Self.read(db, $0) }
+        return Schema(tables: read.flatMap(\.tables), others: read.flatMap(\.others))
       }
-      let names = try db.executeQuery(
-        """
-        SELECT s.name FROM main.sqlite_schema AS s JOIN pragma_table_list AS l
-          ON l.schema = 'main' AND l.name = s.name AND l.type = 'table'
-        WHERE s.type = 'table' AND s.name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY s.rowid
-        """
-      ).map { try $0.get(at: 0, as: String.self) }
-      let entries = try db.schema()
-      let virtual = entries.filter(\.isVirtualTable)
-      let ordinary = names.filter { name in !virtual.contains { $0.keepsReplacedRows(in: name) } }
-      return Schema(
-        tables: try ordinary.compactMap { try TableSchema.found($0, in: db, schema: "main") },
-        others: entries)
+      let current = try db.value("SELECT current_schema()::text", as: String.self)
+      // The current schema isn't read twice.
+      let first: [String?] = schemas.contains { $0 == current } ? [] : [nil]
+      let read = try (first + schemas).map { schema in
+        let entries = try schema.map { try db.schema(of: $0) } ?? db.schema()
+        let names = entries.filter { $0.kind == .table }.map(\.name)
+        let tables = try names.compactMap { try TableSchema.found($0, in: db, schema: schema) }
+        return Schema(tables: tables, others: entries)
+      }
+      return Schema(tables: read.flatMap(\.tables), others: read.flatMap(\.others))
     }
+  }
+
+  /// The tables and other objects of SQLite's main database, or an attached one.
+  private static func read(_ db: Database, _ schema: String) throws -> Schema {
+    let names = try db.executeQuery(
+      """
+      SELECT s.name FROM \(identifier: schema).sqlite_schema AS s JOIN pragma_table_list AS l
+        ON l.schema = \(schema) COLLATE NOCASE AND l.name = s.name AND l.type = 'table'
+      WHERE s.type = 'table' AND s.name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY s.rowid
+      """
+    ).map { try $0.get(at: 0, as: String.self) }
+    let entries = try db.schema(of: schema)
+    let virtual = entries.filter(\.isVirtualTable)
+    let ordinary = names.filter { name in !virtual.contains { $0.keepsReplacedRows(in: name) } }
+    let tables = try ordinary.compactMap { try TableSchema.found($0, in: db, schema: schema) }
+    return Schema(tables: tables, others: entries)
   }
 
   /// The tables that records declare. Throws ``RecordError/declaration(table:problem:)`` for a wrong one. A
@@ -76,6 +97,7 @@ public struct Schema: Hashable, Sendable {
   /// database. Throws what ``Table/differences(_:strictly:)`` does.
   public init(_ records: any Record.Type..., in db: Database) throws {
     try self.init(records) { try $0.schema(in: db) }
+    isWhole = db.engine == nil
   }
 
   private init(_ records: [any Record.Type], _ schema: (TableCore) throws -> TableSchema) throws {
@@ -86,34 +108,52 @@ public struct Schema: Hashable, Sendable {
     }
   }
 
-  /// The table with this name, compared case-insensitively.
+  /// The table with this name, compared case-insensitively; on another engine, where two names may differ in
+  /// case only, exactly.
   public func table(_ name: String) -> TableSchema? {
-    tables.first { $0.name.foldedName == name.foldedName }
+    tables.first { $0.key($0.name) == $0.key(name) }
+  }
+
+  /// The table with the name and schema of another one.
+  func table(like other: TableSchema) -> TableSchema? {
+    tables.first { table in
+      table.key(table.name) == table.key(other.name)
+        && (table.schema == other.schema || table.schema == nil && other.isInCurrentSchema
+          || other.schema == nil && table.isInCurrentSchema)
+    }
   }
 
   /// The ways another schema, usually a database's, differs from this one. Order is ignored.
   ///
   /// - `strictly`: whether to report differences of wording too; see ``TableDifference/isNote``.
   public func differences(from other: Schema, strictly: Bool = false) -> [TableDifference] {
-    tables.flatMap { $0.differences(from: other.table($0.name), strictly: strictly) }
+    tables.flatMap {
+      $0.differences(from: other.table(like: $0), strictly: strictly, wholly: isWhole)
+    }
       + missingViews(in: other)
       + other.surplusTables(for: self).map {
-        TableDifference(kind: .table, table: $0.name, found: $0.sql)
+        TableDifference(kind: .table, table: $0.fullName, found: $0.sql)
       }
       + others.filter { !other.others.contains(where: $0.isSame) }.map {
         TableDifference(
           kind: $0.differenceKind, table: $0.name, declared: $0.sql,
           found: other.others.first(where: $0.hasSameName)?.sql)
       }
-      + other.others.filter { !others.contains(where: $0.hasSameName) && !isRead($0.name) }.map {
+      + surplusEntries(of: other).map {
         TableDifference(kind: $0.differenceKind, table: $0.name, found: $0.sql)
       }
+  }
+
+  /// The entries of another schema that this one would have to have.
+  private func surplusEntries(of other: Schema) -> [SchemaEntry] {
+    guard isWhole else { return [] }
+    return other.others.filter { !others.contains(where: $0.hasSameName) && !isRead($0.name) }
   }
 
   /// The tables that another schema doesn't declare, without Larder's own bookkeeping.
   func surplusTables(for declared: Schema) -> [TableSchema] {
     tables.filter {
-      declared.table($0.name) == nil && !Self.isBookkeeping($0.name) && !declared.isRead($0.name)
+      declared.table(like: $0) == nil && !Self.isBookkeeping($0.name) && !declared.isRead($0.name)
     }
   }
 

@@ -4,7 +4,7 @@ import LarderSQLite
 public struct SchemaStep: Hashable, Sendable {
   enum Action: Hashable, Sendable {
     case execute(String)
-    case create(SchemaEntry)
+    case create(SchemaEntry, in: String?)
     case addColumn(to: String, sql: String)
     case rebuild(TableSchema, losing: RebuildLosses)
   }
@@ -24,23 +24,25 @@ public struct SchemaStep: Hashable, Sendable {
 
   /// A step that drops an object; `end` is appended to its detail.
   init(
-    dropping kind: SchemaEntry.Kind, _ name: String, as word: String? = nil, isDestructive: Bool,
-    _ end: String = ""
+    dropping kind: SchemaEntry.Kind, _ name: String, in schema: String?, isDestructive: Bool,
+    _ end: String
   ) {
     self.init(
-      "drop the \(word ?? kind.rawValue) “\(name)”\(end)", isDestructive: isDestructive,
-      .execute(DDL.drop(kind, name)))
+      "drop the \(kind.rawValue) “\(name)”\(end)", isDestructive: isDestructive,
+      .execute(DDL.drop(kind, name, in: schema)))
   }
 
-  init(dropping index: IndexSchema, of table: String, isDestructive: Bool) {
-    self.init(dropping: .index, index.name, isDestructive: isDestructive, " of “\(table)”")
+  init(dropping index: IndexSchema, of table: TableSchema, isDestructive: Bool) {
+    self.init(
+      dropping: .index, index.name, in: table.schema, isDestructive: isDestructive,
+      " of “\(table.fullName)”")
   }
 
   /// The step's statement; nil for a rebuild, which is several (`TableSchema.rebuild`).
   public var sql: String? {
     switch action {
     case .execute(let sql), .addColumn(_, let sql): sql
-    case .create(let entry): entry.sql
+    case .create(let entry, _): entry.sql
     case .rebuild: nil
     }
   }
@@ -54,7 +56,7 @@ public struct SchemaStep: Hashable, Sendable {
   public func execute(_ db: Database) throws {
     switch action {
     case .execute(let sql): try db.executeUpdate(SQL(raw: sql))
-    case .create(let entry): try entry.create(db)
+    case .create(let entry, let schema): try entry.create(db, in: schema)
     case .addColumn(let table, let sql):
       try db.keepingDependents(of: table) { try $0.executeUpdate(SQL(raw: sql)) }
     case .rebuild(let table, let losing): try table.rebuild(db, losing: losing)
@@ -78,8 +80,9 @@ extension Schema {
   public func steps(from other: Schema) -> [SchemaStep] {
     let changed = others.filter { !other.others.contains(where: $0.isSame) }
     let surplus = other.others.filter { entry in
-      !others.contains(where: entry.isSame)
-        && !(isRead(entry.name) && !others.contains(where: entry.hasSameName))
+      let isDeclared = others.contains(where: entry.hasSameName)
+      return !others.contains(where: entry.isSame)
+        && (isDeclared || isWhole && !isRead(entry.name))
     }
     // A view's triggers are dropped with it.
     let droppedViews = surplus.filter { $0.kind == .view }
@@ -93,14 +96,14 @@ extension Schema {
     return (surplus + orphans).reversed().map { drop($0) } + conflicts
       + tables.flatMap { table in
         let known = other.others.filter { $0.isVirtualTable && $0.names(table.name) }
-        return steps(for: table, found: found.table(table.name), knownTo: known)
-      } + tables.filter { found.table($0.name) == nil }.flatMap { references(of: $0) }
+        return steps(for: table, found: found.table(like: table), knownTo: known)
+      } + tables.filter { found.table(like: $0) == nil }.flatMap { references(of: $0) }
       // The tables made last are dropped first, since they refer to the others.
       + surplusTables.reversed().map {
-        SchemaStep(dropping: .table, $0.name, isDestructive: true, " with its rows")
+        SchemaStep(dropping: .table, $0.name, in: $0.schema, isDestructive: true, " with its rows")
       }
       + (changed + orphans).map {
-        SchemaStep("create the \($0.differenceKind.rawValue) “\($0.name)”", .create($0))
+        SchemaStep("create the \($0.differenceKind.rawValue) “\($0.name)”", .create($0, in: nil))
       }
   }
 
@@ -108,16 +111,20 @@ extension Schema {
   private func drop(_ entry: SchemaEntry) -> SchemaStep {
     let isMadeAnew = others.contains(where: entry.hasSameName)
     return SchemaStep(
-      dropping: entry.kind, entry.name, as: entry.differenceKind.rawValue,
-      isDestructive: entry.isVirtualTable || !isMadeAnew)
+      "drop the \(entry.differenceKind.rawValue) “\(entry.name)”",
+      isDestructive: entry.isVirtualTable || !isMadeAnew, .execute(entry.dropStatement()))
   }
 
   private func steps(
     for table: TableSchema, found: TableSchema?, knownTo virtualTables: [SchemaEntry]
   ) -> [SchemaStep] {
     guard let found else { return creation(of: table) }
-    let indexes = found.surplusIndexes(for: table).map {
-      SchemaStep(dropping: $0, of: table.name, isDestructive: true)
+    // An exclusion constraint isn't dropped as an index is.
+    let others = isWhole ? found.undeclarableIndexes(missingIn: table) : []
+    let surplus =
+      found.surplusIndexes(for: table) + others.filter { $0.sql.hasPrefix("CREATE") }
+    let indexes = surplus.map {
+      SchemaStep(dropping: $0, of: table, isDestructive: true)
     }
     return indexes
       + (additions(to: found, of: table) ?? [rebuild(of: found, as: table, knownTo: virtualTables)])
@@ -126,7 +133,7 @@ extension Schema {
   private func creation(of table: TableSchema) -> [SchemaStep] {
     let entry = SchemaEntry(
       kind: .table, name: table.name, table: table.name, sql: table.unreferencedSQL ?? table.sql)
-    return [SchemaStep("create the table “\(table.name)”", .create(entry))]
+    return [SchemaStep("create the table “\(table.fullName)”", .create(entry, in: table.schema))]
       + table.indexes.map { creation(of: $0, table) }
   }
 
@@ -136,14 +143,16 @@ extension Schema {
     return table.foreignKeys.map { key in
       SchemaStep(
         "add the foreign key of “\(table.name)” to “\(key.referencedTable)”",
-        .execute(DDL.alterTable(table.name, ["ADD FOREIGN KEY \(key.sql)"])))
+        .execute(DDL.alterTable(table, ["ADD FOREIGN KEY \(key.sql)"])))
     }
   }
 
   private func creation(of index: IndexSchema, _ table: TableSchema) -> SchemaStep {
     SchemaStep(
       "create the index “\(index.name)” of “\(table.name)”",
-      .create(SchemaEntry(kind: .index, name: index.name, table: table.name, sql: index.sql)))
+      .create(
+        SchemaEntry(kind: .index, name: index.name, table: table.name, sql: index.sql),
+        in: table.schema))
   }
 
   /// The steps that add columns and indexes, if nothing else differs; nil if something does.
@@ -167,7 +176,7 @@ extension Schema {
     return columns.map {
       SchemaStep(
         "add the column “\($0.name)” to “\(table.name)”",
-        .addColumn(to: table.name, sql: DDL.addColumn($0, to: table.name)))
+        .addColumn(to: table.name, sql: DDL.addColumn($0, to: table)))
     } + table.missingIndexes(in: found).map { creation(of: $0, table) }
   }
 

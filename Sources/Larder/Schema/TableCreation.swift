@@ -40,7 +40,7 @@ extension Table {
   /// - `ifExists`: whether a missing table is accepted.
   public func drop(_ db: Database, ifExists: Bool = false) throws {
     try core.checkIsWhole()
-    try db.drop(.table, name, ifExists: ifExists)
+    try db.dropTable(name, in: schema, ifExists: ifExists)
   }
 }
 
@@ -53,11 +53,12 @@ extension TableSchema {
     try checkEngine(of: db)
     try db.inTransaction { db in
       // IF NOT EXISTS isn't used: it would take another table's index of the same name for this one's.
-      let isThere = try ifNotExists && db.tableExists(name)
-      let present = Set(isThere ? try db.indexes(of: name).map(\.name.foldedName) : [])
-      if !isThere { try db.create(.table, name, by: sql) }
+      let isThere = try ifNotExists && db.tableExists(name, in: schema)
+      let present = Set(
+        isThere ? try db.indexes(of: name, in: schema).map(\.name.foldedName) : [])
+      if !isThere { try db.create(.table, name, in: schema, by: sql) }
       for index in indexes where !present.contains(index.name.foldedName) {
-        try db.create(index, of: name)
+        try db.create(index, of: self)
       }
     }
   }
@@ -74,17 +75,17 @@ extension TableSchema {
   ///
   /// - Throws: ``LarderSQLite/DatabaseError`` if the table doesn't exist, or if rows refer to its rows.
   public func drop(_ db: Database, ifExists: Bool = false) throws {
-    try db.drop(.table, name, ifExists: ifExists)
+    try db.dropTable(name, in: schema, ifExists: ifExists)
   }
 }
 
 extension Database {
-  func drop(_ kind: SchemaEntry.Kind, _ name: String, ifExists: Bool) throws {
+  func dropTable(_ name: String, in schema: String?, ifExists: Bool) throws {
     // Another engine would search the next schemas of its path.
-    if let engine, kind == .table, try !tableExists(name) {
+    if let engine, try !tableExists(name, in: schema) {
       guard !ifExists else { return }
       throw DatabaseError(.error, "no such table: \(name)", engine: engine.name)
     }
-    try executeStatements(SQL(raw: DDL.drop(kind, name, ifExists: ifExists)))
+    try executeStatements(SQL(raw: DDL.drop(.table, name, in: schema, ifExists: ifExists)))
   }
 }

@@ -77,6 +77,10 @@ extension TableSchema {
         try definitions.alter($0, to: self, copying: copying, losing: losing)
       }
     }
+    guard schema == nil else {
+      throw UnsupportedByEngine(
+        engine: "SQLite", feature: "rebuilding a table of an attached database: “\(fullName)”")
+    }
     func run(checkingKeys: Bool) throws -> Int {
       try db.inTransaction { db in
         let count = try TableRebuild(to: self, copying: copying, losing: losing, in: db).run()
@@ -104,7 +108,7 @@ extension TableSchema {
     guard order != columns else { return self }
     var table = self
     table.columns = order
-    table.sql = DDL.createTable(name, order.map(\.sql) + constraints, options: options)
+    table.sql = DDL.createTable(name, in: schema, order.map(\.sql) + constraints, options: options)
     return table
   }
 
@@ -209,7 +213,7 @@ private struct TableRebuild {
     try db.withLegacyAlterTable {
       try db.executeStatements(SQL(raw: DDL.renameTable(temporaryName, in: "main", to: new.name)))
     }
-    for index in indexes { try db.create(index, of: new.name) }
+    for index in indexes { try db.create(index, of: new) }
     try create(own[0], in: "main")
     try create(own[1], in: "temp")
     if let sequence, new.isAutoincrement { try setSequence(sequence) }

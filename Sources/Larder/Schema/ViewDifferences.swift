@@ -9,12 +9,14 @@ extension Table {
     func isSame(_ one: String, _ other: String) -> Bool {
       db.engine == nil ? one.foldedName == other.foldedName : one == other
     }
-    let entries = try db.schema() + (db.engine == nil ? db.schema(of: "temp") : [])
+    let entries =
+      try schema.map { try db.schema(of: $0) }
+      ?? db.schema() + (db.engine == nil ? db.schema(of: "temp") : [])
     let entry = entries.last { [.table, .view].contains($0.kind) && isSame($0.name, name) }
     guard entry?.kind == .view else {
       return [TableDifference(kind: .view, table: name, declared: "a view", found: entry?.sql)]
     }
-    let found = try db.columns(of: name).map(\.name)
+    let found = try db.columns(of: name, in: schema).map(\.name)
     let missing = columnNames.filter { column in !found.contains { isSame($0, column) } }
     let surplus = found.filter { column in !columnNames.contains { isSame($0, column) } }
     return missing.map {

@@ -14,12 +14,18 @@ extension SchemaEntry {
   /// computed from them, are written in `dateFormat`, which should be the connections'. Throws
   /// ``LarderSQLite/ConversionError`` for values that SQL can't express, and `RecordError.declaration` for a
   /// name that is empty or holds a NUL. See [CREATE VIEW](https://www.sqlite.org/lang_createview.html).
+  ///
+  /// - `materialized`: whether PostgreSQL stores the query's rows, until ``refresh(_:concurrently:)``. SQLite
+  ///   has no such views. See [Materialized
+  ///   Views](https://www.postgresql.org/docs/current/rules-materializedviews.html).
   public static func view(
-    _ name: String, columns: [String] = [], as query: SQL,
+    _ name: String, columns: [String] = [], materialized: Bool = false, as query: SQL,
     dateFormat: DateFormat = .secondsSince1970
   ) throws -> SchemaEntry {
     let text = try query.literalText(dateFormat: dateFormat)
-    return try declared(.view, name, table: name, DDL.createView(name, columns: columns, as: text))
+    return try declared(
+      .view, name, table: name,
+      DDL.createView(name, columns: columns, isMaterialized: materialized, as: text))
   }
 
   /// A trigger to create.
@@ -72,6 +78,30 @@ extension SchemaEntry {
     return SchemaEntry(kind: kind, name: name, table: table, sql: sql)
   }
 
+  /// Runs the query of a materialized view again, and stores its rows.
+  ///
+  /// ```swift
+  /// let totals = try SchemaEntry.view("totals", materialized: true, as: "SELECT sum(area) FROM city")
+  /// try totals.refresh(db)
+  /// ```
+  ///
+  /// Throws ``LarderSQLite/UnsupportedByEngine`` on SQLite, and ``LarderSQLite/DatabaseError`` if the
+  /// database has no such view. See [REFRESH MATERIALIZED
+  /// VIEW](https://www.postgresql.org/docs/current/sql-refreshmaterializedview.html).
+  ///
+  /// - `concurrently`: whether others can read the view meanwhile. This takes longer, and needs a unique index
+  ///   on columns of the view.
+  public func refresh(_ db: Database, concurrently: Bool = false) throws {
+    try Self.checkCanMaterialize(db)
+    let option: SQL = concurrently ? "CONCURRENTLY " : ""
+    try db.executeUpdate("REFRESH MATERIALIZED VIEW \(option)\(identifier: name)")
+  }
+
+  private static func checkCanMaterialize(_ db: Database) throws {
+    guard db.engine == nil else { return }
+    throw UnsupportedByEngine(engine: "SQLite", feature: "a materialized view")
+  }
+
   /// Creates the object by its statement.
   ///
   /// Throws `SchemaError.notItsStatement` if its text, which a file may have kept, is another statement, and
@@ -79,18 +109,39 @@ extension SchemaEntry {
   ///
   /// - `ifNotExists`: whether an object of this kind and name is accepted, whatever its definition.
   public func create(_ db: Database, ifNotExists: Bool = false) throws {
+    try create(db, in: nil, ifNotExists: ifNotExists)
+  }
+
+  /// The same for a statement that may name the object's schema.
+  func create(_ db: Database, in schema: String?, ifNotExists: Bool = false) throws {
     guard let sql else {
       throw DatabaseError(.misuse, "SQLite creates “\(name)” itself, together with its table")
     }
+    if isMaterialized { try Self.checkCanMaterialize(db) }
     if ifNotExists, try db.schema().contains(where: hasSameName) { return }
-    try db.create(kind, name, of: kind == .index || kind == .trigger ? table : nil, by: sql)
+    try db.create(
+      kind, name, in: schema, of: kind == .index || kind == .trigger ? table : nil, by: sql)
   }
 
   /// Drops the object. Throws ``LarderSQLite/DatabaseError`` if it doesn't exist.
   ///
   /// - `ifExists`: whether a missing object is accepted.
   public func drop(_ db: Database, ifExists: Bool = false) throws {
-    try db.drop(kind, name, ifExists: ifExists)
+    try db.executeStatements(SQL(raw: dropStatement(ifExists: ifExists)))
+  }
+
+  /// Whether the entry is a view whose rows the server stores.
+  var isMaterialized: Bool {
+    kind == .view && sql?.sqlTokens.dropFirst().first?.isWord("materialized") == true
+  }
+
+  /// The statement that drops the object.
+  func dropStatement(ifExists: Bool = false) -> String {
+    // A server's trigger calls a function, and has a name of its own only beside its table's.
+    let isServers =
+      kind == .trigger && sql?.sqlTokens.contains { $0.isWord("execute") } == true
+    return DDL.drop(kind, name, isMaterialized: isMaterialized, ifExists: ifExists)
+      + (isServers ? " ON \(table.quotedIdentifier)" : "")
   }
 
   func hasSameName(as other: SchemaEntry) -> Bool {

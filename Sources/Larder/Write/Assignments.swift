@@ -116,6 +116,21 @@ public struct Assignments<R: Record> {
     assignments[index].isRead = false
   }
 
+  /// Assigns the timestamps that nothing is assigned to, if anything else is.
+  mutating func stamp(
+    _ core: TableCore, _ value: (ColumnDefinition, ColumnTimestamp) -> SQLFragment
+  ) {
+    guard !assignments.isEmpty else { return }
+    for index in core.sql.updated {
+      let column = core.columns[index]
+      guard let timestamp = column.timestamp, self.index(of: column.name) == nil else { continue }
+      assignments.append(
+        Assignment(
+          name: column.name, column: SQLFragment(text: column.name.quotedIdentifier),
+          isWritten: true, value: value(column, timestamp)))
+    }
+  }
+
   private func index(of name: String) -> Int? {
     assignments.firstIndex { $0.name.isSame(as: name) }
   }

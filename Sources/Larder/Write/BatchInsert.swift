@@ -1,3 +1,4 @@
+import FoundationEssentials
 import LarderSQLite
 import Synchronization
 
@@ -28,17 +29,18 @@ extension Record {
     let table = table
     try table.core.checkIsWhole()
     try BatchForeignKeys.inTransaction(table.name, db) { keys, db in
-      if table.hooks == nil,
+      if table.hooks == nil, !table.core.hasTimestamps,
         try records.withContiguousStorageIfAvailable({
           try table.insert($0, from: 0, db, or: policy, keys)
         }) != nil
       {
         return
       }
+      let now = ColumnTimestamp.now
       var index = 0
       var part: ContiguousArray<Self> = []
       for record in records {
-        part.append(try table.prepared(record, at: index + part.count, db))
+        part.append(try table.prepared(record, at: index + part.count, now, db))
         if part.count == 1024 {
           try part.withUnsafeBufferPointer {
             try table.insert($0, from: index, db, or: policy, keys)
@@ -85,12 +87,14 @@ extension Record {
 }
 
 extension Table {
-  /// The record after the `willInsert` hook has changed it.
-  fileprivate func prepared(_ record: R, at index: Int, _ db: Database) throws -> R {
-    guard let hooks = hooks else { return record }
+  /// The record after its timestamps and the `willInsert` hook have changed it.
+  fileprivate func prepared(
+    _ record: R, at index: Int, _ now: Date, _ db: Database
+  ) throws -> R {
+    guard needsScope else { return record }
     do {
       var record = record
-      try hooks.willInsert(&record, db)
+      try willInsert(&record, db, at: now)
       return record
     } catch {
       throw RecordError.ofBatch(name, at: index, error)

@@ -15,7 +15,7 @@ extension Record {
     let table = Self.table
     if table.needsScope {
       try table.inScope(db, &self) { record, db in
-        try table.hooks?.willInsert(&record, db)
+        try table.willInsert(&record, db)
         try withUnsafeMutablePointer(to: &record) { try table.core.insert($0, db) }
       }
     } else {
@@ -32,7 +32,7 @@ extension Record {
   public mutating func insert(_ db: Database, or policy: ConflictPolicy) throws -> Bool {
     let table = Self.table
     return try table.inScope(db, &self) { record, db in
-      try table.hooks?.willInsert(&record, db)
+      try table.willInsert(&record, db)
       return try withUnsafeMutablePointer(to: &record) {
         try table.core.insert($0, db, or: policy)
       }
@@ -47,7 +47,7 @@ extension Record {
     try table.core.checkIsWhole()
     var record = self
     return try table.inScope(db, &record) { record, db in
-      try table.hooks?.willInsert(&record, db)
+      try table.willInsert(&record, db)
       let insertion = try withUnsafePointer(to: record) { try table.core.insertion(of: $0, db) }
       if db.engine != nil {
         try withUnsafePointer(to: record) { try table.core.passKeys(before: $0, db) }
@@ -148,14 +148,14 @@ extension TableCore {
 
   package func noteKey(_ key: Int64?, _ db: Database) throws {
     guard let key, let rowIDColumn else { return }
-    try db.noteKey(key, of: columns[rowIDColumn].name, in: name)
+    try db.noteKey(key, of: columns[rowIDColumn].name, in: quotedName)
   }
 
   /// Advances the engine's key sequence past keys that the transaction has written, before a row without
   /// one is.
   package func passKeys(before record: UnsafeRawPointer, _ db: Database) throws {
     guard let column = try missingKey(of: record, db) else { return }
-    try db.passKeys(of: columns[column].name, in: name)
+    try db.passKeys(of: columns[column].name, in: quotedName)
   }
 
   /// The record's row id; nil if the table has no such column, or the record no key.
@@ -212,6 +212,14 @@ extension Record {
       index += 1
     }
     repeat assign(each columns)
+    let now = ColumnTimestamp.now
+    for column in table.core.columns {
+      guard let timestamp = column.timestamp,
+        !definitions.contains(where: { $0.name == column.name })
+      else { continue }
+      definitions.append(column)
+      parts.append(timestamp.stored(now))
+    }
     return try db.whileSchemaStays {
       let core = table.core
       let converting = try core.converting(db)

@@ -108,58 +108,9 @@ extension Query where From: JoinOfRecord {
   }
 }
 
-/// A statement that changes a table's rows.
-private struct RowChange {
-  let core: TableCore
-  let statement: SQLFragment
-  let use: TableUse
-  /// Makes the statement for a table that converts values, after it has checked those that are
-  /// assigned; nil if no table of the declaration converts any.
-  var keeping: (([ConvertingColumn]) throws -> SQLFragment)?
-
-  /// Runs the statement, and returns the number of changed rows.
-  func run(_ db: Database) throws -> Int {
-    try withStatement(db) { statement in
-      let statement = try db.take(statement, for: use)
-      defer { db.giveBack(statement) }
-      return try statement.run()
-    }
-  }
-
-  /// Calls a closure with the statement, which returns some columns of each changed row.
-  func rows<T>(
-    _ db: Database, of columns: SQLFragment, _ body: (PreparedStatement) throws -> T
-  ) throws -> T {
-    try withStatement(db) { statement in
-      func run(_ db: Database, _ columns: SQLFragment) throws -> T {
-        try body(db.take(statement.returning(columns), for: use))
-      }
-      guard try core.misreturns(db, for: use) else { return try run(db, columns) }
-      // Should a value be unreadable even so, the rows have changed already, which the transaction undoes.
-      return try db.inTransaction { db in
-        try run(db, db.engine == nil ? .list(columns.parts.map(Self.keepingType)) : columns)
-      }
-    }
-  }
-
-  /// The value of an expression of RETURNING in its own type, also where ``TableCore/misreturns(_:for:)``:
-  /// SQLite takes it for a real number if its expression has the affinity of one, and a plus takes that away.
-  private static func keepingType(_ column: SQLFragment) -> SQLFragment {
-    "+\(column.parenthesized(in: .sign))"
-  }
-
-  private func withStatement<T>(_ db: Database, _ body: (SQLFragment) throws -> T) throws -> T {
-    try db.whileSchemaStays {
-      guard let keeping else { return try body(statement) }
-      let converting = try core.converting(db)
-      return try body(converting.isEmpty ? statement : keeping(converting))
-    }
-  }
-}
-
 extension Table {
   /// The records that a statement returns for the rows that it changes.
-  fileprivate func readAll(_ db: Database, _ change: RowChange) throws -> [R] {
+  func readAll(_ db: Database, _ change: QueryChange) throws -> [R] {
     try change.rows(db, of: core.sql.columnList) { statement in
       var records: [R] = []
       try db.withRows(of: statement) { statement in
@@ -182,38 +133,53 @@ extension Query {
   fileprivate var changeUse: TableUse { changesOwnRows ? .change : .row }
 
   /// The UPDATE of the first table; nil if nothing is assigned.
-  private func updating<R: Record>(
-    _ type: R.Type, _ change: (inout Assignments<R>) -> Void
-  ) throws -> RowChange? {
+  ///
+  /// - Parameters:
+  ///   - isQualified: whether other tables may have columns of the same names.
+  ///   - make: makes the statement with its assignments.
+  func updating<R: Record>(
+    _ type: R.Type, qualified isQualified: Bool = false,
+    _ change: (inout Assignments<R>) -> Void,
+    by make: @escaping ([SQLFragment]) throws -> SQLFragment
+  ) throws -> QueryChange? {
     let core = R.table.core
     try core.checkWritable()
     let alias = select.tables.alias(at: 0)
     var assignments = Assignments<R>(alias)
     QueryScope.run(select.tables) { change(&assignments) }
-    let raised = { RecordSQL.raised(core.columns[$0]) }
+    if core.hasTimestamps {
+      let now = ColumnTimestamp.now
+      assignments.stamp(core) { $1.stored(now) }
+    }
+    let raised = { RecordSQL.raised(core.columns[$0], of: isQualified ? alias : nil) }
     let list = try assignments.list(core, raised: raised)
     if list.isEmpty { return nil }
-    var update = RowChange(
-      core: core, statement: try changing("UPDATE ", core, assigning: list), use: changeUse)
+    var update = QueryChange(core: core, statement: try make(list), use: changeUse)
     if core.mayConvert {
       update.keeping = { [assignments] converting in
         try core.check(assignments.values, converting)
         let list = try assignments.list(core, raised: raised, converting)
-        return try changing("UPDATE ", core, assigning: list)
+        return try make(list)
       }
     }
     return update
   }
 
-  private func deletion<R: Record>(_ type: R.Type) throws -> RowChange {
+  private func updating<R: Record>(
+    _ type: R.Type, _ change: (inout Assignments<R>) -> Void
+  ) throws -> QueryChange? {
+    try updating(type, change) { try changing("UPDATE ", R.table.core, assigning: $0) }
+  }
+
+  private func deletion<R: Record>(_ type: R.Type) throws -> QueryChange {
     let core = R.table.core
     try core.checkWritable()
-    return RowChange(core: core, statement: try changing("DELETE FROM ", core), use: changeUse)
+    return QueryChange(core: core, statement: try changing("DELETE FROM ", core), use: changeUse)
   }
 
   /// The statement, restricted to the query's rows: by the query's own condition or, if the query is
   /// limited or joined, by `key IN (SELECT …)`.
-  private func changing(
+  func changing(
     _ words: StaticString, _ core: TableCore, assigning list: [SQLFragment] = []
   ) throws -> SQLFragment {
     let tables = select.tables
@@ -227,7 +193,7 @@ extension Query {
     try core.checkHasKey()
     let alias = tables.alias(at: 0)
     let key = core.sql.names(core.sql.key)
-    let selected = core.sql.key.map { alias.column(core.columns[$0].name) }
+    let selected = core.sql.key(of: alias)
     return SQLFragment(
       .change(
         words, core.reference(as: alias.name), assigning: list,
@@ -237,7 +203,7 @@ extension Query {
 
 extension Selection {
   /// The selection's rows, which a statement returns; empty without a statement.
-  fileprivate func rows(_ db: Database, of change: RowChange?) throws -> [Row] {
+  fileprivate func rows(_ db: Database, of change: QueryChange?) throws -> [Row] {
     guard let change else { return [] }
     return try change.rows(db, of: columns) {
       try SelectionSource(accesses).rows($0, db, expecting: 0, read)

@@ -23,7 +23,7 @@ extension Record {
     let table = Self.table
     if table.needsScope {
       try table.inScope(db, &self) { record, db in
-        try table.hooks?.willUpdate(&record, db)
+        try table.willUpdate(&record, db)
         try withUnsafeMutablePointer(to: &record) {
           try table.update($0, db, repeat each columns)
         }
@@ -50,10 +50,16 @@ extension Record {
     let table = Self.table
     try table.core.checkChangesRows()
     return try table.inScope(db, &self) { record, db in
-      try table.hooks?.willUpdate(&record, db)
+      let before = record
+      try table.willUpdate(&record, db)
+      let changed = try withUnsafePointer(to: copy) { copy in
+        try withUnsafePointer(to: record) { try table.core.changes(copy, $0, db) }
+      }
+      if changed.isEmpty {
+        table.unstamp(&record, as: before)
+        return false
+      }
       return try withUnsafeMutablePointer(to: &record) { record in
-        let changed = try withUnsafePointer(to: copy) { try table.core.changes($0, record, db) }
-        if changed.isEmpty { return false }
         try table.core.update(record, db, changed)
         if table.core.hasVersion { try table.core.raiseVersion(record, db) }
         return true
@@ -67,7 +73,7 @@ extension Record {
     try table.core.checkChangesRows()
     var record = self
     return try table.inScope(db, &record) { record, db in
-      try table.hooks?.willUpdate(&record, db)
+      try table.willUpdate(&record, db)
       try withUnsafePointer(to: record) { try table.core.checkVersion($0, db) }
       if let written = try table.writeReturning(
         table.core.sql.update(), record, db, for: .wholeRecord)
@@ -147,7 +153,8 @@ extension TableCore {
       }
     }
     let changes = try columns.indices.filter { index in
-      try !columns[index].isVersion && value(index, old) != value(index, new)
+      try !columns[index].isVersion && !sql.updated.contains(index)
+        && value(index, old) != value(index, new)
     }
     try checkChangeable(changes)
     return changes

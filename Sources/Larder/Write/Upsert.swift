@@ -36,7 +36,8 @@ extension Record {
   private mutating func updateIfThere(_ db: Database) throws -> Bool {
     let core = Self.table.core
     return try Self.table.inScope(db, &self) { record, db in
-      try withUnsafeMutablePointer(to: &record) { record in
+      try Self.table.willUpdate(&record, db)
+      return try withUnsafeMutablePointer(to: &record) { record in
         if try core.updateIfThere(record, db) {
           if core.hasVersion { try core.raiseVersion(record, db) }
           return true
@@ -104,7 +105,7 @@ extension Record {
   private mutating func run(_ upsert: Upsert, _ db: Database) throws {
     let table = Self.table
     try table.inScope(db, &self) { record, db in
-      try table.hooks?.willInsert(&record, db)
+      try table.willInsert(&record, db)
       try withUnsafeMutablePointer(to: &record) { try table.core.upsert($0, db, upsert) }
     }
   }
@@ -249,7 +250,9 @@ extension Table {
   ) throws -> Upsert {
     if target.isEmpty { try core.checkChangesRows() } else { try core.checkWritable() }
     var assignments = Assignments<R>(core.alias)
-    QueryScope.run(core.tables) { change(&assignments, RecordFields(QueryAlias("excluded"))) }
+    let excluded = QueryAlias("excluded")
+    QueryScope.run(core.tables) { change(&assignments, RecordFields(excluded)) }
+    assignments.stamp(core) { column, _ in excluded.column(column.name) }
     let list = try assignments.list(core, raised: core.sql.next)
     guard !list.isEmpty else {
       throw DatabaseError(.misuse, "the upsert assigns nothing; use insert(_:or:)")
@@ -286,7 +289,7 @@ extension TableCore {
   ) throws {
     if isInState([.constantKey, .part]) { try checkInsertion(record, db) }
     let use: TableUse = upsert.target.isEmpty ? .newOrKnownRecord : .newRecord
-    var returned = sql.version.map { [$0] } ?? []
+    var returned = (sql.version.map { [$0] } ?? []) + sql.created
     // The row may exist under another key. (The last row id is then that of an earlier INSERT.)
     if !upsert.target.isEmpty || rowIDColumn != nil && !hasKey(record, db) { returned += sql.key }
     if returned.isEmpty, !upsert.mayConvert { return try writeOnly(record, db, upsert, for: use) }
@@ -310,9 +313,10 @@ extension TableCore {
   ) throws {
     guard try misreturns(db, for: use) else {
       let statement = try upsert.statement(record, db, returning: returned)
-      // A version that exceeds its type's range shows only after it was written.
+      // A version that exceeds its type's range, or a time in another form, shows only after the row was
+      // written.
       let isWritten =
-        try hasVersion
+        try hasVersion || hasTimestamps
         ? db.inTransaction { try take(returned, of: statement, record, $0, for: use) }
         : take(returned, of: statement, record, db, for: use)
       if !isWritten, !upsert.keepsRows { throw skipped }

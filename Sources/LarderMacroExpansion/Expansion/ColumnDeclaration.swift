@@ -22,6 +22,12 @@ struct ColumnDeclaration {
           throw SourceProblem(
             "a version has to be an integer that is never nil", at: argument.range.lowerBound)
         }
+        if text == ".createdAt" || text == ".updatedAt",
+          !Self.mayBeTimestamp(property, in: scanner)
+        {
+          throw SourceProblem(
+            "a timestamp has to be a Date or Date?", at: argument.range.lowerBound)
+        }
         options.append(text)
       } else if index == 0, argument.first.kind == .string {
         name = text
@@ -71,8 +77,22 @@ struct ColumnDeclaration {
     return isPlain && !typesWithoutVersion.contains(String(type.split(separator: ".").last ?? ""))
   }
 
+  /// Whether the property can be a date, as far as its declaration tells.
+  private static func mayBeTimestamp(
+    _ property: PropertyDeclaration, in scanner: SourceScanner
+  ) -> Bool {
+    guard var type = parameterType(of: property, in: scanner) else { return true }
+    if type.hasSuffix("?") { type.removeLast() }
+    let name = String(type.split(separator: ".").last ?? "")
+    return name == "Date" || !typesWithoutVersion.contains(name) && !typesOfVersions.contains(name)
+  }
+
   /// Common types that aren't integers, by their names without a module's.
   private static let typesWithoutVersion: Set<String> = [
     "Bool", "Character", "Data", "Date", "Decimal", "Double", "Float", "String", "UUID",
+  ]
+  /// Common integers.
+  private static let typesOfVersions: Set<String> = [
+    "Int", "Int8", "Int16", "Int32", "Int64", "UInt", "UInt8", "UInt16", "UInt32", "UInt64",
   ]
 }

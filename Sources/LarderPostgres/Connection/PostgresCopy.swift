@@ -25,11 +25,14 @@ final class PostgresCopy {
 
   /// Begins a COPY. The names are those in the catalog, without quotes.
   ///
-  /// - Parameter types: the columns' types, for a COPY in binary; nil for lines that the server parses, into
-  ///   columns of any type. Throws `0A000` if a type can't be written in binary here; the rows have to be
-  ///   inserted then.
+  /// - Parameters:
+  ///   - quoted: the table's name as SQL, if it has a schema before it.
+  ///   - types: the columns' types, for a COPY in binary; nil for lines that the server parses, into columns
+  ///     of any type. Throws `0A000` if a type can't be written in binary here; the rows have to be inserted
+  ///     then.
   init(
-    into table: String, _ columns: [String], _ types: [Oid]?, on connection: PostgresConnection
+    into table: String, quoted: String? = nil, _ columns: [String], _ types: [Oid]?,
+    on connection: PostgresConnection
   ) throws {
     guard types?.allSatisfy(TypeOID.canBeCopied) ?? true else {
       throw PostgresFailure(
@@ -41,7 +44,7 @@ final class PostgresCopy {
     isText = types == nil
     let columns = columns.map(\.quotedIdentifier).joined(separator: ", ")
     sql =
-      "COPY \(table.quotedIdentifier) (\(columns)) FROM STDIN (FORMAT \(isText ? "text" : "binary"))"
+      "COPY \(quoted ?? table.quotedIdentifier) (\(columns)) FROM STDIN (FORMAT \(isText ? "text" : "binary"))"
     let handle = try connection.leavePipeline()
     try connection.check(PQsendQuery(handle, sql))
     try connection.flush(handle)

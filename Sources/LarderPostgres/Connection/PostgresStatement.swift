@@ -332,21 +332,10 @@ final class PostgresStatement {
 
   /// A value that the server has written as text.
   private func value(ofText bytes: UnsafeRawBufferPointer, _ type: Oid) -> EngineValue {
-    func text() -> String { String(decoding: bytes, as: UTF8.self) }
-    switch type {
-    case TypeOID.bool: return EngineValue(bytes.first == UInt8(ascii: "t") ? 1 : 0 as Int64)
-    case TypeOID.int8, TypeOID.int4, TypeOID.int2, TypeOID.oid:
-      if let integer = Int64(text()) { return EngineValue(integer) }
-    case TypeOID.float4, TypeOID.float8:
-      let real = type == TypeOID.float4 ? Float(text()).map(Double.init) : Double(text())
-      if let real, !real.isNaN { return EngineValue(real) }
-    case TypeOID.bytea:
-      if let blob = EngineValue.blob(ofText: bytes) {
-        return EngineValue(.blob, blob.withUnsafeBytes { kept($0) })
-      }
-    default: break
+    guard type == TypeOID.bytea, let blob = EngineValue.blob(ofText: bytes) else {
+      return EngineValue(text: bytes, of: type)
     }
-    return EngineValue(.text, bytes)
+    return EngineValue(.blob, blob.withUnsafeBytes { kept($0) })
   }
 
   private func kept(_ text: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {

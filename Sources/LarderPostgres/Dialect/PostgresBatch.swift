@@ -63,7 +63,7 @@ struct PostgresBatch {
         let columns = statement.order.map { core.columns[$0].name }
         var next = range.lowerBound
         try db.copy(
-          into: core.name, columns, by: statement.sql, failedRow: &failedRow
+          into: core.quotedName, columns, by: statement.sql, failedRow: &failedRow
         ) { arena in
           guard next < range.upperBound else { return false }
           try core.layout.bind(records[next], statement.order, to: arena)

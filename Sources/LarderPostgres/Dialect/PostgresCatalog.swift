@@ -5,12 +5,14 @@ import LarderSQLite
 /// See [System Catalogs](https://www.postgresql.org/docs/15/catalogs.html).
 struct PostgresCatalog: EngineCatalog {
   let db: Database
+  /// The schema to look at; nil for the first one of the search path.
+  let schema: String?
 
   func tableExists(_ name: String) throws -> Bool {
     try db.value(
       """
       SELECT EXISTS (SELECT 1 FROM pg_catalog.pg_tables
-        WHERE schemaname = current_schema() AND tablename = \(name)::text)
+        WHERE schemaname = \(schemaName) AND tablename = \(name)::text)
       """) ?? false
   }
 
@@ -18,7 +20,7 @@ struct PostgresCatalog: EngineCatalog {
     try db.value(
       """
       SELECT EXISTS (SELECT 1 FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
-        WHERE c.relname = \(table)::text AND \(Self.isCurrent) AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
+        WHERE c.relname = \(table)::text AND \(isCurrent) AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
           AND a.attname = \(column)::text AND a.attnum > 0 AND NOT a.attisdropped)
       """) ?? false
   }
@@ -29,20 +31,23 @@ struct PostgresCatalog: EngineCatalog {
       SELECT kind, name, owner, sql FROM (
         SELECT c.oid, 1 AS part, 'table' AS kind, c.relname::text AS name, c.relname::text AS owner,
           NULL AS sql
-        FROM pg_class c WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND \(Self.isCurrent)
+        FROM pg_class c WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND \(isCurrent)
+          AND \(Self.isNoExtensions)
         UNION ALL
         SELECT c.oid, 2, 'index', c.relname::text, t.relname::text,
           CASE WHEN EXISTS (SELECT 1 FROM pg_constraint WHERE conindid = c.oid) THEN NULL
             ELSE pg_get_indexdef(c.oid) END
         FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_class t ON t.oid = i.indrelid
-        WHERE \(Self.isCurrent)
+        WHERE \(isCurrent) AND NOT t.relispartition
         UNION ALL
         SELECT c.oid, 3, 'view', c.relname::text, c.relname::text,
-          'CREATE VIEW ' || quote_ident(c.relname) || ' AS ' || pg_get_viewdef(c.oid)
-        FROM pg_class c WHERE c.relkind = 'v' AND \(Self.isCurrent)
+          CASE c.relkind WHEN 'm' THEN 'CREATE MATERIALIZED VIEW ' ELSE 'CREATE VIEW ' END
+            || quote_ident(c.relname) || ' AS ' || rtrim(pg_get_viewdef(c.oid), ';')
+        FROM pg_class c WHERE c.relkind IN ('v', 'm') AND \(isCurrent) AND \(Self.isNoExtensions)
         UNION ALL
-        SELECT g.oid, 4, 'trigger', g.tgname::text, c.relname::text, pg_get_triggerdef(g.oid)
-        FROM pg_trigger g JOIN pg_class c ON c.oid = g.tgrelid WHERE NOT g.tgisinternal AND \(Self.isCurrent)
+        SELECT g.oid, 4, 'trigger', g.tgname::text, c.relname::text, pg_get_triggerdef(g.oid, true)
+        FROM pg_trigger g JOIN pg_class c ON c.oid = g.tgrelid
+        WHERE NOT g.tgisinternal AND NOT c.relispartition AND \(isCurrent)
       ) AS entries ORDER BY oid, part
       """)
     let all = try rows.map {
@@ -60,10 +65,13 @@ struct PostgresCatalog: EngineCatalog {
 
   func table(_ name: String, isTemporary: Bool) throws -> TableSchema? {
     let place: SQL =
-      isTemporary ? Self.resolved(name) : "c.relname = \(name)::text AND \(Self.isCurrent)"
+      isTemporary ? resolved(name) : "c.relname = \(name)::text AND \(isCurrent)"
     guard let relation = try relation(place), relation.isTable else { return nil }
     var table = TableSchema(name: name)
     table.engine = PostgresDefinitions.engine
+    table.schema = schema
+    table.isInCurrentSchema =
+      try schema != nil && db.value("SELECT current_schema() = \(schema)::text") ?? false
     table.columns = try columns(relation.number)
     try readConstraints(relation.number, &table)
     let (keys, definitions) = try foreignKeys(relation.number)
@@ -88,8 +96,9 @@ struct PostgresCatalog: EngineCatalog {
   // MARK: Relations
 
   /// The condition of the relation to which a name resolves, as in statements.
-  private static func resolved(_ name: String) -> SQL {
-    "c.oid = to_regclass(quote_ident(\(name)::text))"
+  private func resolved(_ name: String) -> SQL {
+    if schema != nil { return "c.relname = \(name)::text AND \(isCurrent)" }
+    return "c.oid = to_regclass(quote_ident(\(name)::text))"
   }
 
   private func relation(_ place: SQL) throws -> (number: Int64, isTable: Bool)? {
@@ -106,7 +115,7 @@ struct PostgresCatalog: EngineCatalog {
 
   /// A relation's number in the catalog. Throws if there is no table or view of this name.
   private func number(of name: String) throws -> Int64 {
-    guard let relation = try relation(Self.resolved(name)) else {
+    guard let relation = try relation(resolved(name)) else {
       throw DatabaseError(.error, "no such table: \(name)", engine: PostgresDefinitions.engine)
     }
     return relation.number
@@ -116,7 +125,7 @@ struct PostgresCatalog: EngineCatalog {
     try db.executeQuery(
       """
       SELECT name, type, collated, is_not_null, CASE WHEN NOT is_generated THEN expression END AS value,
-        CASE WHEN is_generated THEN expression END AS generated, place, identity,
+        CASE WHEN is_generated THEN expression END AS generated, place, identity, is_serial, base,
         quote_ident(name) || ' ' || type || coalesce(' COLLATE ' || quote_ident(collated), '')
           || CASE WHEN identity <> '' THEN ' ' || identity ELSE '' END
           || CASE WHEN is_not_null THEN ' NOT NULL' ELSE '' END
@@ -130,7 +139,12 @@ struct PostgresCatalog: EngineCatalog {
           pg_get_expr(d.adbin, d.adrelid) AS expression,
           coalesce(array_position(k.conkey, a.attnum), 0) AS place,
           CASE a.attidentity WHEN 'd' THEN 'GENERATED BY DEFAULT AS IDENTITY'
-            WHEN 'a' THEN 'GENERATED ALWAYS AS IDENTITY' ELSE '' END AS identity
+            WHEN 'a' THEN 'GENERATED ALWAYS AS IDENTITY' ELSE '' END AS identity,
+          pg_get_expr(d.adbin, d.adrelid) LIKE 'nextval(%' AND EXISTS (SELECT 1 FROM pg_depend s
+            JOIN pg_class q ON q.oid = s.objid AND q.relkind = 'S'
+            WHERE s.classid = 'pg_class'::regclass AND s.refclassid = 'pg_class'::regclass
+              AND s.refobjid = a.attrelid AND s.refobjsubid = a.attnum AND s.deptype = 'a') AS is_serial,
+          CASE WHEN t.typtype = 'd' THEN format_type(t.typbasetype, t.typtypmod) END AS base
         FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid
           LEFT JOIN pg_collation o ON o.oid = a.attcollation
           LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
@@ -148,6 +162,8 @@ struct PostgresCatalog: EngineCatalog {
       column.isStored = column.generated != nil
       column.primaryKeyPosition = try row.get("place")
       column.identity = try row.get("identity")
+      column.isSerial = try row.get("is_serial", as: Bool?.self) ?? false
+      column.baseType = try row.get("base")
       return column
     }
   }
@@ -192,10 +208,12 @@ struct PostgresCatalog: EngineCatalog {
     var definitions: [String] = []
     let rows = try db.executeQuery(
       """
-      SELECT k.conname::text AS name, f.relname::text AS other, \(Self.action("k.confupdtype")) AS updated,
+      SELECT k.conname::text AS name, f.relname::text AS other, n.nspname::text AS schema,
+        n.nspname = current_schema() AS is_current, \(Self.action("k.confupdtype")) AS updated,
         \(Self.action("k.confdeltype")) AS deleted, k.condeferred AS is_deferred, a.attname::text AS own,
         b.attname::text AS referenced, pg_get_constraintdef(k.oid) AS definition
       FROM pg_constraint k JOIN pg_class f ON f.oid = k.confrelid
+        JOIN pg_namespace n ON n.oid = f.relnamespace
         CROSS JOIN LATERAL unnest(k.conkey, k.confkey) WITH ORDINALITY AS c (own, other, place)
         JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = c.own
         JOIN pg_attribute b ON b.attrelid = k.confrelid AND b.attnum = c.other
@@ -210,6 +228,11 @@ struct PostgresCatalog: EngineCatalog {
             onDelete: ForeignKeyAction(rawValue: try rows.get("deleted")) ?? .noAction,
             onUpdate: ForeignKeyAction(rawValue: try rows.get("updated")) ?? .noAction,
             isDeferred: try rows.get("is_deferred"), name: name))
+        let isCurrent: Bool = try rows.get("is_current", as: Bool?.self) ?? false
+        if !isCurrent || schema != nil {
+          keys[keys.count - 1].referencedSchema = try rows.get("schema")
+          keys[keys.count - 1].refersToCurrentSchema = isCurrent
+        }
         definitions.append(try rows.get("definition"))
       }
       keys[keys.count - 1].columns.append(try rows.get("own"))
@@ -224,7 +247,11 @@ struct PostgresCatalog: EngineCatalog {
       """
       SELECT c.relname::text AS name, CASE k.contype WHEN 'p' THEN 'pk' WHEN 'u' THEN 'u' ELSE 'c' END AS kind,
         i.indisunique AS is_unique, pg_get_expr(i.indpred, i.indrelid) AS condition,
-        pg_get_indexdef(c.oid) AS definition, a.attname::text AS own,
+        CASE WHEN x.oid IS NULL THEN pg_get_indexdef(c.oid) ELSE pg_get_constraintdef(x.oid) END AS definition,
+        m.amname = 'btree' AND i.indnatts = i.indnkeyatts AND x.oid IS NULL
+          AND NOT EXISTS (SELECT 1 FROM pg_opclass o WHERE o.oid = ANY(i.indclass) AND NOT o.opcdefault)
+          AS is_declarable,
+        a.attname::text AS own,
         CASE WHEN m.amname = 'btree' THEN '' ELSE m.amname || ' ' END
           || pg_get_indexdef(c.oid, n, false)
           || CASE WHEN a.attnum IS NULL OR i.indcollation[n - 1] = a.attcollation THEN ''
@@ -235,6 +262,7 @@ struct PostgresCatalog: EngineCatalog {
       FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_am m ON m.oid = c.relam
         LEFT JOIN pg_constraint k ON k.conindid = c.oid AND k.conrelid = i.indrelid
           AND k.contype IN ('p', 'u')
+        LEFT JOIN pg_constraint x ON x.conindid = c.oid AND x.conrelid = i.indrelid AND x.contype = 'x'
         CROSS JOIN LATERAL generate_series(1, i.indnkeyatts) AS n
         LEFT JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[n - 1]
           AND a.attnum > 0
@@ -249,19 +277,29 @@ struct PostgresCatalog: EngineCatalog {
       let columns = (last?.columns ?? []) + [try rows.get("own", as: String?.self)]
       let terms = (last?.terms ?? []) + [try rows.get("term")]
       let kind: IndexSchema.Kind = try rows.get("kind")
-      indexes.append(
+      var index =
         kind == .created
-          ? IndexSchema(
-            name: name, columns: columns, terms: terms, isUnique: try rows.get("is_unique"),
-            condition: try rows.get("condition"), sql: try rows.get("definition"))
-          : IndexSchema(
-            constraint: kind, name: name, columns: columns.compactMap(\.self), terms: terms))
+        ? IndexSchema(
+          name: name, columns: columns, terms: terms, isUnique: try rows.get("is_unique"),
+          condition: try rows.get("condition"), sql: try rows.get("definition"))
+        : IndexSchema(
+          constraint: kind, name: name, columns: columns.compactMap(\.self), terms: terms)
+      index.isDeclarable = try kind != .created || rows.get("is_declarable")
+      indexes.append(index)
     }
     return indexes
   }
 
-  private static let isCurrent: SQL =
-    "c.relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = current_schema())"
+  private var schemaName: SQL { schema.map { "\($0)::text" } ?? "current_schema()" }
+
+  private var isCurrent: SQL {
+    "c.relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = \(schemaName))"
+  }
+
+  private static let isNoExtensions: SQL = """
+    NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid
+      AND d.deptype = 'e')
+    """
 
   private static func action(_ column: String) -> SQL {
     """

@@ -98,10 +98,12 @@ extension PostgresDialect {
 /// The numbers that the server generates for rows.
 package enum PostgresNumbers {
   /// A statement that moves a column's sequence past the largest number there is.
+  ///
+  /// - Parameter table: the table's quoted name.
   package static func renumber(_ table: String, column: String) -> String {
     """
-    SELECT setval(pg_get_serial_sequence(\(table.quotedIdentifier.quotedText), \(column.quotedText)), \
-    max(\(column.quotedIdentifier))) FROM \(table.quotedIdentifier)
+    SELECT setval(pg_get_serial_sequence(\(table.quotedText), \(column.quotedText)), \
+    max(\(column.quotedIdentifier))) FROM \(table)
     """
   }
 }

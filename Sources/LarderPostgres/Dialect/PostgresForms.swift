@@ -7,9 +7,11 @@ import LarderSQLite
 enum PostgresForms {
   static func rewrite(_ fragment: SQLFragment, in dialect: PostgresDialect) -> SQLFragment? {
     switch fragment.content {
-    case .change(let words, let table, let assignments, let condition?):
+    case .change(let words, let table, let assignments, let others, let condition?):
       SQLFragment(
-        .change(words, table, assigning: assignments, where: dialect.condition(condition)))
+        .change(
+          words, table, assigning: assignments, from: others,
+          where: dialect.condition(condition)))
     case .choice(let conditions, let results):
       SQLFragment(.choice(conditions.map(dialect.condition), results))
     case .call(let name, let arguments): call("\(name)", arguments, fragment)

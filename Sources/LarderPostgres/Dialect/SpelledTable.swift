@@ -34,8 +34,13 @@ extension TableSchema {
   /// statements.
   fileprivate func with(_ spelled: TableSchema) -> TableSchema {
     var table = spelled
+    table.schema = schema
+    table.isInCurrentSchema = false
     table.foreignKeys = foreignKeys
-    table.unreferencedSQL = spelled.sql
+    var unreferenced = spelled
+    unreferenced.schema = schema
+    unreferenced.writeStatement()
+    table.unreferencedSQL = unreferenced.sql
     for key in foreignKeys {
       if key.columns.count == 1,
         let index = table.columns.firstIndex(where: { $0.name == key.columns[0] })

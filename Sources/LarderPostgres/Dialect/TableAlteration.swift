@@ -18,12 +18,12 @@ struct TableAlteration {
       throw PostgresDefinitions.unsupported(
         "a rebuild that leaves out rows: first delete those that break a constraint")
     }
-    guard try TableSchema.found(new.name, in: db) != nil else {
+    guard try TableSchema.found(new.name, in: db, schema: new.schema) != nil else {
       throw SchemaError.noTable(new.name)
     }
     // The lock keeps the table as it is checked until it is changed.
-    try db.executeStatements("LOCK TABLE \(identifier: new.name) IN ACCESS EXCLUSIVE MODE")
-    guard let old = try TableSchema.found(new.name, in: db) else {
+    try db.executeStatements("LOCK TABLE \(SQL(raw: new.quotedName)) IN ACCESS EXCLUSIVE MODE")
+    guard let old = try TableSchema.found(new.name, in: db, schema: new.schema) else {
       throw SchemaError.noTable(new.name)
     }
     var expressions: [String: SQL] = [:]
@@ -35,11 +35,12 @@ struct TableAlteration {
       }
       expressions[column.name] = expression
     }
+    let kept = new.keeping(old)
     self.db = db
     self.old = old
-    self.new = new
+    self.new = kept
     self.copying = expressions
-    copy = RowCopy(old: old, new: new, losing: losing, db: db, copying: copying)
+    copy = RowCopy(old: old, new: kept, losing: losing, db: db, copying: copying)
   }
 
   /// Changes the table, and returns the number of its rows.
@@ -55,11 +56,11 @@ struct TableAlteration {
     for (column, former) in keptColumns { try changeProperties(of: column, from: former) }
     try addComputedColumns()
     try addConstraints()
-    return try db.value("SELECT count(*) FROM \(identifier: new.name)", as: Int.self) ?? 0
+    return try db.value("SELECT count(*) FROM \(SQL(raw: new.quotedName))", as: Int.self) ?? 0
   }
 
   private func alter(_ actions: String...) throws {
-    try db.executeUpdate(SQL(raw: DDL.alterTable(new.name, actions)).uncached)
+    try db.executeUpdate(SQL(raw: DDL.alterTable(new, actions)).uncached)
   }
 
   private func alter(_ column: ColumnSchema, _ action: String) throws {
@@ -152,8 +153,24 @@ struct TableAlteration {
         """
     }
     guard !actions.isEmpty else { return }
-    try db.executeUpdate(SQL(raw: DDL.alterTable(new.name, actions)).uncached)
+    try db.executeUpdate(SQL(raw: DDL.alterTable(new, actions)).uncached)
+    for (column, former) in changedTypes where former.isSerial { try widenSequence(of: column) }
   }
+
+  /// Gives the sequence in a column's default the column's new type, and so its range.
+  private func widenSequence(of column: ColumnSchema) throws {
+    let sequence = try db.value(
+      """
+      SELECT coalesce(
+        pg_get_serial_sequence(\(new.quotedName)::text, \(column.name)::text), '')
+      """, as: String.self)
+    guard let sequence, !sequence.isEmpty,
+      Self.sequenceTypes.contains(column.type.lowercased())
+    else { return }
+    try db.executeUpdate(SQL(raw: "ALTER SEQUENCE \(sequence) AS \(column.type)").uncached)
+  }
+
+  private static let sequenceTypes: Set<String> = ["smallint", "integer", "bigint"]
 
   private var copiedColumns: [ColumnSchema] {
     new.columns.filter { copying[$0.name] != nil }
@@ -168,12 +185,12 @@ struct TableAlteration {
       return (column, value: "CAST((\(value ?? "NULL")) AS \(column.type))")
     }
     let assignments = changes.map { "\($0.0.name.quotedIdentifier) = \($0.value)" }
-    var sql = "UPDATE \(new.name.quotedIdentifier) SET \(assignments.joined(separator: ", "))"
+    var sql = "UPDATE \(new.quotedName) SET \(assignments.joined(separator: ", "))"
     if changes.allSatisfy({ Self.comparedTypes.contains($0.0.type.lowercased()) }) {
       let tests = changes.map { "\($0.0.name.quotedIdentifier) IS DISTINCT FROM \($0.value)" }
       sql += " WHERE \(tests.joined(separator: " OR "))"
     }
-    let modes = try db.executeQuery(SQL(raw: Self.enabledTriggers), new.name).map { row in
+    let modes = try db.executeQuery(SQL(raw: Self.enabledTriggers), new.quotedName).map { row in
       (name: try row.get(at: 0, as: String.self), words: try row.get(at: 1, as: String.self))
     }
     for trigger in modes { try alter("DISABLE TRIGGER \(trigger.name.quotedIdentifier)") }
@@ -183,11 +200,11 @@ struct TableAlteration {
     for trigger in modes { try alter("\(trigger.words) TRIGGER \(trigger.name.quotedIdentifier)") }
   }
 
-  /// The query for a table's enabled triggers, by the table's name: their names, and the words that enable
+  /// The query for a table's enabled triggers, by the table's quoted name: their names, and the words that enable
   /// them.
   private static let enabledTriggers = """
     SELECT tgname::text, CASE tgenabled WHEN 'A' THEN 'ENABLE ALWAYS' WHEN 'R' THEN 'ENABLE REPLICA' ELSE 'ENABLE' END
-    FROM pg_trigger WHERE tgrelid = to_regclass(quote_ident($1::text)) AND NOT tgisinternal AND tgenabled <> 'D'
+    FROM pg_trigger WHERE tgrelid = to_regclass($1::text) AND NOT tgisinternal AND tgenabled <> 'D'
     """
 
   /// Types whose old and new values can be compared.
@@ -206,7 +223,8 @@ struct TableAlteration {
     try changeNullability(of: column, from: former)
     guard column.identity != former.identity, !column.identity.isEmpty else { return }
     try alter(column, "ADD \(column.identity)")
-    try db.executeStatements(SQL(raw: PostgresNumbers.renumber(new.name, column: column.name)))
+    try db.executeStatements(
+      SQL(raw: PostgresNumbers.renumber(new.quotedName, column: column.name)))
   }
 
   private func changeNullability(of column: ColumnSchema, from former: ColumnSchema) throws {
@@ -224,13 +242,14 @@ struct TableAlteration {
     names += zip(old.checks, old.checkNames).filter { !new.checks.contains($0.0) }.map(\.1)
     names += old.missingUniqueConstraints(in: new).map(\.name)
     if changesKey {
-      names += try db.indexes(of: old.name).filter { $0.kind == .primaryKey }.map(\.name)
+      names += try db.indexes(of: old.name, in: new.schema).filter { $0.kind == .primaryKey }.map(
+        \.name)
     }
     for name in names { try alter("DROP CONSTRAINT \(name.quotedIdentifier)") }
     // Declared indexes need these names.
     let needed = Set(new.missingIndexes(in: old).map(\.name))
     for index in old.indexes where needed.contains(index.name) {
-      try db.executeUpdate(SQL(raw: DDL.drop(.index, index.name)))
+      try db.executeUpdate(SQL(raw: DDL.drop(.index, index.name, in: new.schema)))
     }
   }
 
@@ -249,7 +268,7 @@ struct TableAlteration {
       try alter("ADD FOREIGN KEY " + key.sql)
     }
     // Some indexes were dropped with their columns.
-    guard let altered = try TableSchema.found(new.name, in: db) else { return }
-    for index in new.missingIndexes(in: altered) { try db.create(index, of: new.name) }
+    guard let altered = try TableSchema.found(new.name, in: db, schema: new.schema) else { return }
+    for index in new.missingIndexes(in: altered) { try db.create(index, of: new) }
   }
 }

@@ -59,13 +59,13 @@ extension PostgresDefinitions {
     try db.executeUpdate(
       SQL(
         raw: """
-          ALTER TABLE \(index.table.quotedIdentifier) ADD COLUMN \(index.quotedName) tsvector \
+          ALTER TABLE \(index.quotedTable) ADD COLUMN \(index.quotedName) tsvector \
           GENERATED ALWAYS AS (\(index.vector.sql().text)) STORED
           """))
     try db.executeUpdate(
       SQL(
         raw: """
-          CREATE INDEX \("\(index.name)_index".quotedIdentifier) ON \(index.table.quotedIdentifier) \
+          CREATE INDEX \("\(index.name)_index".quotedIdentifier) ON \(index.quotedTable) \
           USING gin (\(index.quotedName))
           """))
   }
@@ -74,14 +74,14 @@ extension PostgresDefinitions {
     try db.executeUpdate(
       SQL(
         raw: """
-          ALTER TABLE \(index.table.quotedIdentifier) \
+          ALTER TABLE \(index.quotedTable) \
           DROP COLUMN \(ifExists ? "IF EXISTS " : "")\(index.quotedName)
           """))
   }
 
   func differences(of index: FullTextDefinition, _ db: Database) throws -> [TableDifference] {
     if let refusal = index.vectorRefusal { throw refusal }
-    if try db.columnExists(index.name, in: index.table) { return [] }
+    if try db.columnExists(index.name, in: index.table, of: index.schema) { return [] }
     return [
       TableDifference(
         kind: .column, table: index.table, column: index.name, declared: index.vector.sql().text,

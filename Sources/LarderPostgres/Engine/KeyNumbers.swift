@@ -9,6 +9,7 @@ import LarderSQLite
 /// The greatest keys that a transaction has written, by column.
 struct ChosenKeys {
   struct Column: Hashable {
+    /// The table's quoted name.
     let table: String
     let column: String
   }
@@ -37,7 +38,7 @@ extension ChosenKeys.Column {
     """
     SELECT s, coalesce(pg_catalog.pg_sequence_last_value(s), q.seqstart - 1) AS last, q.seqincrement AS step, \
     q.seqmax AS most \
-    FROM (SELECT CAST(pg_get_serial_sequence(\(table.quotedIdentifier.quotedText), \
+    FROM (SELECT CAST(pg_get_serial_sequence(\(table.quotedText), \
     \(column.quotedText)) AS regclass) AS s) AS own JOIN pg_catalog.pg_sequence q ON q.seqrelid = s \
     WHERE q.seqincrement > 0 AND has_sequence_privilege(s, 'UPDATE')
     """
@@ -57,7 +58,7 @@ extension ChosenKeys.Column {
   func follow(_ key: Int64) -> String {
     """
     SELECT \(moved(to: "number")) FROM (\(sequence)) AS numbers CROSS JOIN LATERAL (\
-    SELECT max(own.\(self.key)) AS number FROM \(table.quotedIdentifier) AS own \
+    SELECT max(own.\(self.key)) AS number FROM \(table) AS own \
     WHERE own.\(self.key) <= \(key) AND own.\(self.key) < \(Self.greatestFollowed)) AS there \
     WHERE number > last
     """
@@ -65,15 +66,14 @@ extension ChosenKeys.Column {
 
   /// Moves the sequence past the keys in its way: its next number, and keys that follow it without a gap.
   var pass: String {
-    let table = table.quotedIdentifier
-    return """
-      SELECT \(moved(to: "number")) FROM (\(sequence)) AS numbers CROSS JOIN LATERAL (\
-      SELECT own.\(key) AS number FROM \(table) AS own WHERE own.\(key) > numbers.last \
-      AND own.\(key) < \(Self.greatestFollowed) \
-      AND NOT EXISTS (SELECT 1 FROM \(table) AS next WHERE next.\(key) = own.\(key) + 1) \
-      ORDER BY own.\(key) LIMIT 1) AS there \
-      WHERE EXISTS (SELECT 1 FROM \(table) AS first WHERE first.\(key) = numbers.last + 1)
-      """
+    """
+    SELECT \(moved(to: "number")) FROM (\(sequence)) AS numbers CROSS JOIN LATERAL (\
+    SELECT own.\(key) AS number FROM \(table) AS own WHERE own.\(key) > numbers.last \
+    AND own.\(key) < \(Self.greatestFollowed) \
+    AND NOT EXISTS (SELECT 1 FROM \(table) AS next WHERE next.\(key) = own.\(key) + 1) \
+    ORDER BY own.\(key) LIMIT 1) AS there \
+    WHERE EXISTS (SELECT 1 FROM \(table) AS first WHERE first.\(key) = numbers.last + 1)
+    """
   }
 }
 

@@ -133,7 +133,9 @@ final class PostgresEngine: CatalogedEngine {
 
   func statements(in sql: String) -> [String] { StatementText.statements(in: sql) }
 
-  func catalog(of database: Database) -> any EngineCatalog { PostgresCatalog(db: database) }
+  func catalog(of database: Database, schema: String?) -> any EngineCatalog {
+    PostgresCatalog(db: database, schema: schema)
+  }
 
   // MARK: Transactions
 

@@ -134,8 +134,10 @@ final class PostgresEngineStatement: EngineStatement {
     try engine.perform(sql, until: deadline) {
       defer { if !engine.hasTransaction { engine.noteWritten() } }
       do {
+        // Errors name the table without its schema.
+        let name = table.sqlTokens.last?.name ?? table
         let copy = try PostgresCopy(
-          into: table, columns, statement.parameters.types, on: engine.connection)
+          into: name, quoted: table, columns, statement.parameters.types, on: engine.connection)
         copying = .passUnretained(copy)
         // An unfinished COPY is cancelled when its object is deallocated.
         defer { withExtendedLifetime(copy) { copying = nil } }

@@ -30,6 +30,21 @@ extension EngineValue {
     default: self.init(TypeOID.isText(type) ? .text : .blob, bytes)
     }
   }
+
+  /// A value that the server has written as text, apart from bytes.
+  init(text bytes: UnsafeRawBufferPointer, of type: Oid) {
+    func text() -> String { String(decoding: bytes, as: UTF8.self) }
+    switch type {
+    case TypeOID.bool: self.init(bytes.first == UInt8(ascii: "t") ? 1 : 0 as Int64)
+    case TypeOID.int8, TypeOID.int4, TypeOID.int2, TypeOID.oid:
+      self = Int64(text()).map { EngineValue($0) } ?? EngineValue(.text, bytes)
+    case TypeOID.float4, TypeOID.float8:
+      let real = type == TypeOID.float4 ? Float(text()).map(Double.init) : Double(text())
+      self = real.flatMap { $0.isNaN ? nil : EngineValue($0) } ?? EngineValue(.text, bytes)
+    default: self.init(.text, bytes)
+    }
+  }
+
   /// The bytes of text such as `\x0aff`, as the server writes them with `bytea_output` = `hex`.
   static func blob(ofText text: UnsafeRawBufferPointer) -> [UInt8]? {
     guard text.starts(with: "\\x".utf8), text.count.isMultiple(of: 2) else { return nil }

@@ -44,6 +44,8 @@ package protocol EngineConnection: AnyObject {
   func waitForTurn(until deadline: Duration?) throws
   /// Notes that a row was written with an explicit key in a column that the engine numbers. Once that is
   /// committed, the engine's sequence continues behind the key.
+  ///
+  /// - Parameter table: the table's quoted name.
   func noteKey(_ key: Int64, of column: String, in table: String) throws
   /// Moves a column's sequence past keys that were written in the transaction, as far as they are in the way
   /// of its next number.

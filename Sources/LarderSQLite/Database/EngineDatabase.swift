@@ -58,6 +58,8 @@ extension Database {
   }
 
   /// Inserts many rows at once in place of a statement that inserts one; see ``EngineStatement``.
+  ///
+  /// - Parameter table: the table's quoted name.
   package func copy(
     into table: String, _ columns: [String], by insert: FixedSQL, failedRow: inout Int?,
     _ bindNext: (BindingArena) throws -> Bool

@@ -6,6 +6,11 @@ extension String {
   /// See [SQL keywords](https://www.sqlite.org/lang_keywords.html).
   package var quotedIdentifier: String { quoted(by: UInt8(ascii: "\"")) }
 
+  /// The name as a quoted identifier, behind that of its schema if one is given.
+  package func quoted(in schema: String?) -> String {
+    schema.map { "\($0.quotedIdentifier).\(quotedIdentifier)" } ?? quotedIdentifier
+  }
+
   /// The text between two quotes, with the quotes in it doubled.
   ///
   /// Works on bytes, since a quote and a following combining accent are one character.

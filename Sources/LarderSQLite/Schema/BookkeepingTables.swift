@@ -8,4 +8,14 @@ package enum BookkeepingTables {
   package static let identity = "larder_identity"
 
   package static let all = [migrations, commits, identity]
+
+  /// The tables in which other programs' migrations keep their history.
+  package static let ofOtherTools: Set<String> = [
+    "_fluent_migrations", "_fluent_enums", "django_migrations", "schema_migrations",
+    "ar_internal_metadata", "alembic_version", "_prisma_migrations", "flyway_schema_history",
+    "databasechangelog", "databasechangeloglock", "knex_migrations", "knex_migrations_lock",
+    "sequelizemeta", "grdb_migrations", "__efmigrationshistory", "__efmigrationslock",
+    "goose_db_version", "_sqlx_migrations", "__diesel_schema_migrations", "__drizzle_migrations",
+    "room_master_table", "android_metadata",
+  ]
 }

@@ -19,13 +19,18 @@ package protocol EngineCatalog {
 /// A connection of an engine with a catalog.
 package protocol CatalogedEngine: EngineConnection {
   /// The catalog, read by statements of the database that the connection is behind.
-  func catalog(of database: Database) -> any EngineCatalog
+  ///
+  /// - Parameter schema: the only schema to look at; nil for the first one of the search path.
+  func catalog(of database: Database, schema: String?) -> any EngineCatalog
 }
 
 extension Database {
   /// The other engine's catalog; nil for SQLite.
-  var catalog: (any EngineCatalog)? {
+  var catalog: (any EngineCatalog)? { catalog(of: nil) }
+
+  /// The other engine's catalog for one schema; nil for SQLite.
+  func catalog(of schema: String?) -> (any EngineCatalog)? {
     guard let engine else { return nil }
-    return (engine as? any CatalogedEngine)?.catalog(of: self)
+    return (engine as? any CatalogedEngine)?.catalog(of: self, schema: schema)
   }
 }

@@ -4,8 +4,12 @@ extension Database {
   /// Whether a table of this name exists, ignoring case. Views don't count. On another engine, the name is
   /// exact, and only the first schema of the search path counts, where tables are made. Throws
   /// ``DatabaseError`` if the database can't be read.
-  public func tableExists(_ name: String) throws -> Bool {
-    if let catalog { return try catalog.tableExists(name) }
+  public func tableExists(_ name: String) throws -> Bool { try tableExists(name, in: nil) }
+
+  /// The same for a table of one schema.
+  package func tableExists(_ name: String, in schema: String?) throws -> Bool {
+    if let catalog = catalog(of: schema) { return try catalog.tableExists(name) }
+    if let schema { return try TableSchema.found(name, in: self, schema: schema) != nil }
     return try value(
       """
       SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1 COLLATE NOCASE
@@ -18,7 +22,14 @@ extension Database {
   /// engine, names are exact, and only the first schema of the search path counts. Throws ``DatabaseError``
   /// if the database can't be read.
   public func columnExists(_ column: String, in table: String) throws -> Bool {
-    if let catalog { return try catalog.columnExists(column, in: table) }
+    try columnExists(column, in: table, of: nil)
+  }
+
+  /// The same for a table of one schema.
+  package func columnExists(
+    _ column: String, in table: String, of schema: String?
+  ) throws -> Bool {
+    if let catalog = catalog(of: schema) { return try catalog.columnExists(column, in: table) }
     return try value(
       """
       SELECT EXISTS (SELECT 1 FROM pragma_table_xinfo(?) WHERE name = ? COLLATE NOCASE)
@@ -39,7 +50,8 @@ extension Database {
 
   /// The schema entries of one schema, such as `temp`.
   package func schema(of name: String) throws -> [SchemaEntry] {
-    try executeQuery(
+    if let catalog = catalog(of: name) { return try catalog.entries(ofTable: nil) }
+    return try executeQuery(
       "SELECT type, name, tbl_name, sql FROM \(identifier: name).sqlite_schema ORDER BY rowid"
     ).map {
       SchemaEntry(
@@ -55,14 +67,19 @@ extension Database {
 
   /// The columns of a table of one schema, such as `main`; if nil, of the table to which the name resolves.
   package func columns(of table: String, in schema: String?) throws -> [ColumnSchema] {
-    try catalog?.columns(of: table) ?? TableReader(table, in: schema, self).columns()
+    try catalog(of: schema)?.columns(of: table) ?? TableReader(table, in: schema, self).columns()
   }
 
   /// The indexes of a table, including those of its constraints.
   ///
   /// Throws ``DatabaseError`` if there is no table or view of this name.
   public func indexes(of table: String) throws -> [IndexSchema] {
-    try catalog?.indexes(of: table) ?? TableReader(table, in: nil, self).indexes()
+    try indexes(of: table, in: nil)
+  }
+
+  /// The indexes of a table of one schema.
+  package func indexes(of table: String, in schema: String?) throws -> [IndexSchema] {
+    try catalog(of: schema)?.indexes(of: table) ?? TableReader(table, in: schema, self).indexes()
   }
 
   /// The foreign keys of a table.

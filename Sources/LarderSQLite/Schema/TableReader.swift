@@ -160,23 +160,27 @@ struct TableReader {
 
 extension TableSchema {
   /// The schema of a table, as the database has it; nil if there is none of this name. A temporary table
-  /// hides another one unless a schema is given. On another engine, only the first schema of the search path
-  /// counts, or, for the schema `temp`, temporary tables.
+  /// hides another one unless a schema is given, which may be an attached database. On another engine, only
+  /// the schema counts, or the first one of the search path; the schema `temp` has the temporary tables.
   package static func found(
     _ name: String, in db: Database, schema: String? = nil
   ) throws -> TableSchema? {
-    if let catalog = db.catalog {
+    if let catalog = db.catalog(of: schema == "temp" ? nil : schema) {
       return try catalog.table(name, isTemporary: schema == "temp")
     }
     let tables = try db.executeQuery(
       """
       SELECT schema, name, strict, wr FROM pragma_table_list(?1)
-      WHERE type <> 'view' AND schema IN ('main', 'temp') AND schema = ifnull(?2, schema)
+      WHERE type <> 'view' AND CASE WHEN ?2 IS NULL THEN schema IN ('main', 'temp')
+        ELSE schema = ?2 COLLATE NOCASE END
       ORDER BY schema = 'main' LIMIT 1
       """, name, schema
     ).map { row in
-      try TableReader(row.get(at: 1), in: row.get(at: 0), db)
+      var table = try TableReader(row.get(at: 1), in: row.get(at: 0), db)
         .table(isStrict: row.get(at: 2), isWithoutRowID: row.get(at: 3))
+      let isAttached = schema.map { !["main", "temp"].map(\.foldedName).contains($0.foldedName) }
+      if isAttached == true { table.schema = schema }
+      return table
     }
     return tables.first
   }

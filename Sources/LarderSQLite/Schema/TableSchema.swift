@@ -5,6 +5,11 @@
 public struct TableSchema: Hashable, Sendable {
   /// The table's name.
   public let name: String
+  /// The schema (namespace) that a declaration names, or from which the table was read by its name; nil for
+  /// the first one of the search path, or SQLite's `main`.
+  public package(set) var schema: String?
+  /// Whether the named schema is the first one of the search path.
+  package var isInCurrentSchema = false
   /// The columns in order.
   public package(set) var columns: [ColumnSchema] = []
   /// Whether the key is [AUTOINCREMENT](https://www.sqlite.org/autoinc.html).
@@ -57,6 +62,13 @@ public struct TableSchema: Hashable, Sendable {
     columns.first { engine == nil ? $0.name.foldedName == name.foldedName : $0.name == name }
   }
 
+  package var quotedName: String { name.quoted(in: schema) }
+  /// The name for messages, behind that of the schema, if there is one.
+  package var fullName: String { schema.map { "\($0).\(name)" } ?? name }
+
+  /// A name as it is compared: regardless of case, or exactly on another engine.
+  package func key(_ name: String) -> [UInt8] { engine == nil ? name.foldedName : Array(name.utf8) }
+
   package var rowIDNames: [String] {
     isWithoutRowID || engine != nil ? [] : ["rowid", "_rowid_", "oid"].filter { column($0) == nil }
   }
@@ -65,17 +77,17 @@ public struct TableSchema: Hashable, Sendable {
 extension TableSchema {
   /// Writes the CREATE TABLE anew, from the columns and constraints.
   package mutating func writeStatement() {
-    sql = Self.statement(name, columns.map(\.sql) + constraints)
+    sql = Self.statement(name, in: schema, columns.map(\.sql) + constraints)
   }
 
   /// Writes a CREATE TABLE statement.
   ///
   /// - Parameter definitions: those of the columns, then those of the constraints.
   package static func statement(
-    _ name: String, _ definitions: [String], isTemporary: Bool = false
+    _ name: String, in schema: String? = nil, _ definitions: [String], isTemporary: Bool = false
   ) -> String {
     let lines = definitions.map { "  " + $0 }.joined(separator: ",\n")
-    return "CREATE \(isTemporary ? "TEMP " : "")TABLE \(name.quotedIdentifier) (\n\(lines)\n)"
+    return "CREATE \(isTemporary ? "TEMP " : "")TABLE \(name.quoted(in: schema)) (\n\(lines)\n)"
   }
 }
 
@@ -103,6 +115,11 @@ public struct ColumnSchema: Hashable, Sendable {
   package var isReference = false
   /// The clause by which another engine numbers rows, such as GENERATED ALWAYS AS IDENTITY; empty for none.
   package var identity = ""
+  /// Whether another engine numbers rows by a sequence of the column's own in its default, as `serial` does.
+  package var isSerial = false
+  /// The type that a domain is made of; nil for a column whose type isn't a domain.
+  package var baseType: String?
+  package var isNumbered: Bool { !identity.isEmpty || isSerial }
 
   package init(name: String, sql: String? = nil) {
     self.name = name
@@ -136,6 +153,9 @@ public struct IndexSchema: Hashable, Sendable {
   public let kind: Kind
   /// The CREATE INDEX statement, or the constraint.
   public package(set) var sql: String
+  /// False for a server's index that no record can declare: of another method than B-tree, of another operator
+  /// class than the type's own, with further columns (INCLUDE), or of an exclusion constraint.
+  package var isDeclarable = true
 
   package init(
     name: String, columns: [String?], terms: [String], isUnique: Bool, condition: String?,
@@ -170,6 +190,10 @@ public struct ForeignKeySchema: Hashable, Sendable {
   public package(set) var columns: [String]
   /// The referenced table.
   public let referencedTable: String
+  /// The schema of the referenced table; nil for the first one of the search path.
+  package var referencedSchema: String?
+  /// Whether the named schema of the referenced table is the first one of the search path.
+  package var refersToCurrentSchema = false
   /// The referenced columns; empty for the table's primary key.
   public package(set) var referencedColumns: [String]
   /// The action when the referenced row is deleted.

@@ -239,8 +239,9 @@ struct CopyRun {
 
   private func renumber(_ table: CopiedTable, _ db: Database) throws {
     guard let found = try TableSchema.found(table.targetName, in: db) else { return }
-    for column in found.columns where column.isNumbered {
-      try execute(PostgresNumbers.renumber(table.targetName, column: column.name), db)
+    for column in found.columns where column.hasNumbers {
+      try execute(
+        PostgresNumbers.renumber(table.targetName.quotedIdentifier, column: column.name), db)
     }
   }
 

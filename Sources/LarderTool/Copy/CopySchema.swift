@@ -204,7 +204,8 @@ struct CopySchema {
         : term.contains(" DESC") ? " DESC" : ""
       return column.quotedIdentifier + order
     }
-    rest.append(DDL.createIndex(name, on: table.name, terms, isUnique: index.isUnique, where: nil))
+    let place = TableSchema(name: table.name)
+    rest.append(DDL.createIndex(name, on: place, terms, isUnique: index.isUnique, where: nil))
   }
 
   /// The foreign key constraints of a table, in syntax that both engines accept.

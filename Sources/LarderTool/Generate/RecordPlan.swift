@@ -71,11 +71,6 @@ enum ColumnKnowledge {
   case serverType(String)
 }
 
-extension TableSchema {
-  /// The form in which the database compares the name of a table or column.
-  func key(_ name: String) -> [UInt8] { engine == nil ? name.foldedName : Array(name.utf8) }
-}
-
 /// A constraint or index of a table, apart from those of single columns.
 enum PlannedConstraint {
   /// A unique constraint. The numbers are positions of properties.

@@ -6,7 +6,7 @@ struct ServerColumns {
   /// The types by the names of relations and columns; for a domain, its base type, and `enum` for each
   /// enumeration.
   private var types: [String: [String: String]] = [:]
-  /// Comments on relations that get no record, such as materialized views.
+  /// Comments on relations that get no record: foreign tables.
   private(set) var others: [String] = []
 
   init(_ db: Database) throws {
@@ -26,21 +26,20 @@ struct ServerColumns {
         JOIN bases b ON b.type = a.atttypid AND b.kind <> 'd'
         JOIN pg_type t ON t.oid = b.base
         LEFT JOIN pg_type e ON e.oid = t.typelem AND t.typcategory = 'A'
-      WHERE n.nspname = current_schema() AND c.relkind IN ('r', 'p', 'v')
+      WHERE n.nspname = current_schema() AND c.relkind IN ('r', 'p', 'v', 'm')
       """)
     while try rows.next() {
       types[try rows.get(at: 0), default: [:]][try rows.get(at: 1)] = try rows.get(at: 2)
     }
     others = try db.executeQuery(
       """
-      SELECT c.relname::text, c.relkind = 'm' FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-      WHERE n.nspname = current_schema() AND c.relkind IN ('m', 'f')
+      SELECT c.relname::text FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+      WHERE n.nspname = current_schema() AND c.relkind = 'f'
       ORDER BY c.relname COLLATE "C"
       """
     ).map {
       let name = try $0.get(at: 0, as: String.self)
-      let kind = try $0.get(at: 1, as: Bool.self) ? "materialized view" : "foreign table"
-      return "“\(name)” is a \(kind), which can't have records.".commented
+      return "“\(name)” is a foreign table, which can't have records.".commented
     }
   }
 
@@ -122,8 +121,8 @@ extension ColumnType {
 }
 
 extension ColumnSchema {
-  /// Whether the server generates the column's values by an identity or a sequence.
-  var isNumbered: Bool { !identity.isEmpty || self.default?.hasPrefix("nextval(") == true }
+  /// Whether the server generates the column's values by an identity or any sequence.
+  var hasNumbers: Bool { !identity.isEmpty || self.default?.hasPrefix("nextval(") == true }
 }
 
 extension PropertyPlan {
@@ -133,7 +132,7 @@ extension PropertyPlan {
     isView: Bool
   ) {
     guard var storage = PropertyStorage(serverType: type) else { return nil }
-    let isKey = !isView && table.primaryKey == [column.name] && column.isNumbered
+    let isKey = !isView && table.primaryKey == [column.name] && column.hasNumbers
     if isKey, storage == .integer { storage = .key }
     self.column = column
     self.name = name

@@ -120,6 +120,20 @@ struct ProblemTests {
     }
   }
 
+  @Test("@Record reports a timestamp whose type isn't a date, as far as the declaration tells")
+  func timestamps() throws {
+    for property in ["t: String", "t: Int?", "t = 1.5", "t: Swift.Int64", "t = \"\""] {
+      for option in [".createdAt", ".updatedAt"] {
+        expectProblem(
+          "a timestamp has to be a Date or Date?",
+          in: "@Record\nstruct S { @Column(.unique, ⚠️\(option)) var \(property) }")
+      }
+    }
+    for property in ["t: Date", "t: Foundation.Date?", "t = Date()", "t: Moment"] {
+      try expectColumns("t", in: "@Column(.updatedAt) var \(property)")
+    }
+  }
+
   @Test(
     "@Record reports properties, initializers and attributes under #if, and members from macros")
   func conditions() {

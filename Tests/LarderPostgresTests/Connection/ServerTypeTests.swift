@@ -183,7 +183,7 @@ struct ServerTypeTests {
         == ["a\"": "1", "b": nil])
   }
 
-  @Test("createEnum creates a type, and adds the values that it lacks where they belong")
+  @Test("create(enum:of:) creates a type, and adds the values that it lacks where they belong")
   func createdEnum() throws {
     enum Few: String, CaseIterable { case sad, happy }
     enum Many: String, CaseIterable {
@@ -191,14 +191,14 @@ struct ServerTypeTests {
       case fair = "it's fair"
       case happy, great
     }
-    try db.createEnum("feeling", of: Few.self)
+    try db.create(enum: "feeling", of: Few.self)
     #expect(try db.value("SELECT enum_range(NULL::feeling)::text") == "{sad,happy}")
-    try db.createEnum("feeling", of: Many.self)
-    try db.createEnum("feeling", of: Many.self)
+    try db.create(enum: "feeling", of: Many.self)
+    try db.create(enum: "feeling", of: Many.self)
     #expect(
       try db.value("SELECT enum_range(NULL::feeling)::text")
         == "{awful,sad,\"it's fair\",happy,great}")
-    try db.createEnum("feeling", of: Few.self)
+    try db.create(enum: "feeling", of: Few.self)
   }
 }
 

@@ -4,7 +4,7 @@ import PostgresSupport
 import Testing
 
 /// A book with all of its columns.
-private struct Book: Record {
+private struct Volume: Record {
   var id: Int64?
   var title: String
   var author: String
@@ -14,17 +14,17 @@ private struct Book: Record {
   var version: Int
 
   struct Columns: Sendable {
-    let id = Column("id", \Book.id, .primaryKey)
-    let title = Column("title", \Book.title)
-    let author = Column("author", \Book.author, .indexed)
-    let printed = Column("printed", \Book.printed, as: .unixMilliseconds)
-    let tags = Column("tags", \Book.tags, as: .json)
-    let text = Column("text", \Book.text)
-    let version = Column("version", \Book.version, .version)
+    let id = Column("id", \Volume.id, .primaryKey)
+    let title = Column("title", \Volume.title)
+    let author = Column("author", \Volume.author, .indexed)
+    let printed = Column("printed", \Volume.printed, as: .unixMilliseconds)
+    let tags = Column("tags", \Volume.tags, as: .json)
+    let text = Column("text", \Volume.text)
+    let version = Column("version", \Volume.version, .version)
   }
   static let columns = Columns()
   static let table = Table(
-    "book", Book.init, columns.id, columns.title, columns.author, columns.printed, columns.tags,
+    "book", Volume.init, columns.id, columns.title, columns.author, columns.printed, columns.tags,
     columns.text, columns.version)
 }
 
@@ -37,15 +37,15 @@ private struct BookHead: Record, Equatable {
   var version: Int
 
   struct Columns: Sendable {
-    let id = Column(Book.columns.id, \BookHead.id)
-    let title = Column(Book.columns.title, \BookHead.title)
-    let printed = Column(Book.columns.printed, \BookHead.printed)
-    let tags = Column(Book.columns.tags, \BookHead.tags)
-    let version = Column(Book.columns.version, \BookHead.version)
+    let id = Column(Volume.columns.id, \BookHead.id)
+    let title = Column(Volume.columns.title, \BookHead.title)
+    let printed = Column(Volume.columns.printed, \BookHead.printed)
+    let tags = Column(Volume.columns.tags, \BookHead.tags)
+    let version = Column(Volume.columns.version, \BookHead.version)
   }
   static let columns = Columns()
   static let table = Table(
-    of: Book.self, BookHead.init, columns.id, columns.title, columns.printed, columns.tags,
+    of: Volume.self, BookHead.init, columns.id, columns.title, columns.printed, columns.tags,
     columns.version)
 }
 
@@ -68,12 +68,12 @@ struct PartTests {
 
   init() throws {
     db = try .empty()
-    try Book.table.create(db)
+    try Volume.table.create(db)
     try Author.table.create(db)
     _ = try Author(name: "Ibsen", country: "NO").inserted(db)
     _ = try Author(name: "Goethe", country: "DE").inserted(db)
     for (title, author) in [("Peer Gynt", "Ibsen"), ("Brand", "Ibsen"), ("Faust", "Goethe")] {
-      _ = try Book(
+      _ = try Volume(
         id: nil, title: title, author: author, printed: day, tags: ["play"], text: "long",
         version: 0
       ).inserted(db)
@@ -82,7 +82,7 @@ struct PartTests {
 
   @Test("A part is selected by the columns of the whole record, with its own columns and codings")
   func selecting() throws {
-    let query = Book.filter { $0.author == "Ibsen" }.order { $0.title }.select(BookHead.self)
+    let query = Volume.filter { $0.author == "Ibsen" }.order { $0.title }.select(BookHead.self)
     #expect(
       query.sql.text == """
         SELECT "book"."id", "book"."title", "book"."printed", "book"."tags", "book"."version" \
@@ -96,7 +96,7 @@ struct PartTests {
     var titles: [String] = []
     try query.forEach(db) { titles.append($0.title) }
     #expect(titles == ["Brand", "Peer Gynt"])
-    #expect(try Book.select(BookHead.self).fetchAll(db).count == 3)
+    #expect(try Volume.select(BookHead.self).fetchAll(db).count == 3)
     let page = try query.page(db, limit: 1)
     #expect(page.rows.map(\.title) == ["Brand"])
     #expect(try query.page(db, after: page.next, limit: 1).rows.map(\.title) == ["Peer Gynt"])
@@ -106,12 +106,12 @@ struct PartTests {
   func joining() throws {
     #expect(try BookHead.find(db, 3).title == "Faust")
     #expect(try BookHead.filter { $0.title.hasPrefix("P") }.fetchAll(db).count == 1)
-    let joined = Book.join(Author.self) { $0.author == $1.name }.filter { $1.country == "NO" }
+    let joined = Volume.join(Author.self) { $0.author == $1.name }.filter { $1.country == "NO" }
       .order { book, _ in book.title }
     #expect(try joined.select(BookHead.self).fetchAll(db).map(\.title) == ["Brand", "Peer Gynt"])
     #expect(try joined.select(Author.self).distinct().fetchAll(db).map(\.name) == ["Ibsen"])
     let inner = Author.filter { author in
-      Book.filter { $0.author == author.name && $0.title == "Faust" }.select(BookHead.self).exists
+      Volume.filter { $0.author == author.name && $0.title == "Faust" }.select(BookHead.self).exists
     }
     #expect(try inner.fetchAll(db).map(\.name) == ["Goethe"])
     #expect(throws: DatabaseError.self) { try Author.select(BookHead.self).fetchAll(db) }
@@ -120,12 +120,12 @@ struct PartTests {
   @Test("Updating a part writes its own columns only, and raises the version")
   func updating() throws {
     var head = try BookHead.find(db, 1)
-    try Book.filter { $0.id == 1 }.update(db) { $0.text = "longer" }
+    try Volume.filter { $0.id == 1 }.update(db) { $0.text = "longer" }
     head.version = try BookHead.find(db, 1).version
     head.title = "Peer"
     head.tags = ["play", "verse"]
     try head.update(db)
-    let book = try Book.find(db, 1)
+    let book = try Volume.find(db, 1)
     #expect(book.title == "Peer" && book.tags == ["play", "verse"] && book.text == "longer")
     #expect(book.author == "Ibsen" && book.version == head.version)
     #expect(
@@ -133,10 +133,10 @@ struct PartTests {
         UPDATE "book" SET "title" = :title, "printed" = :printed, "tags" = :tags, \
         "version" = "version" + 1 WHERE "id" = :id AND "version" = :version
         """)
-    try Book.filter { $0.id == 1 }.update(db) { $0.text = nil }
+    try Volume.filter { $0.id == 1 }.update(db) { $0.text = nil }
     #expect(throws: RecordError.self) { try head.update(db) }
     try BookHead.find(db, 2).delete(db)
-    #expect(try Book.all.fetchCount(db) == 2)
+    #expect(try Volume.all.fetchCount(db) == 2)
     #expect(try BookHead.filter { $0.title == "Faust" }.update(db) { $0.title = "Faust I" } == 1)
   }
 
@@ -157,16 +157,16 @@ struct PartTests {
     refuses { _ = try BookHead.inserted(db, contentsOf: [head]) }
     refuses { try BookHead.upsert(db, contentsOf: [head]) }
     refuses {
-      try BookHead.insert(db, BookHead.columns.title, from: Book.select { $0.title })
+      try BookHead.insert(db, BookHead.columns.title, from: Volume.select { $0.title })
     }
     refuses { try BookHead.table.create(db) }
     refuses { try BookHead.table.drop(db) }
     refuses { _ = try BookHead.table.differences(db) }
-    #expect(try Book.all.fetchCount(db) == 3)
+    #expect(try Volume.all.fetchCount(db) == 3)
     var known = try BookHead.find(db, 1)
     known.title = "Peer"
     try known.save(db)
-    #expect(try Book.find(db, 1).title == "Peer")
+    #expect(try Volume.find(db, 1).title == "Peer")
   }
 
   @Test("A part without the whole key or with another column is refused")
@@ -174,35 +174,35 @@ struct PartTests {
     struct Untold: Record {
       var title: String
 
-      struct Columns: Sendable { let title = Column(Book.columns.title, \Untold.title) }
+      struct Columns: Sendable { let title = Column(Volume.columns.title, \Untold.title) }
       static let columns = Columns()
-      static let table = Table(of: Book.self, Untold.init, columns.title)
+      static let table = Table(of: Volume.self, Untold.init, columns.title)
     }
     struct Stranger: Record {
       var id: Int64?
       var name: String
 
       struct Columns: Sendable {
-        let id = Column(Book.columns.id, \Stranger.id)
+        let id = Column(Volume.columns.id, \Stranger.id)
         let name = Column("name", \Stranger.name)
       }
       static let columns = Columns()
-      static let table = Table(of: Book.self, Stranger.init, columns.id, columns.name)
+      static let table = Table(of: Volume.self, Stranger.init, columns.id, columns.name)
     }
     struct Unversioned: Record {
       var id: Int64?
       var title: String
 
       struct Columns: Sendable {
-        let id = Column(Book.columns.id, \Unversioned.id)
-        let title = Column(Book.columns.title, \Unversioned.title)
+        let id = Column(Volume.columns.id, \Unversioned.id)
+        let title = Column(Volume.columns.title, \Unversioned.title)
       }
       static let columns = Columns()
-      static let table = Table(of: Book.self, Unversioned.init, columns.id, columns.title)
+      static let table = Table(of: Volume.self, Unversioned.init, columns.id, columns.title)
     }
     for (body, words) in [
-      ({ _ = try Book.select(Untold.self).fetchAll(db) }, "lacks “id”"),
-      ({ _ = try Stranger.fetchAll(db) }, "isn't a column of Book"),
+      ({ _ = try Volume.select(Untold.self).fetchAll(db) }, "lacks “id”"),
+      ({ _ = try Stranger.fetchAll(db) }, "isn't a column of Volume"),
       ({ _ = try Unversioned.fetchAll(db) }, "lacks “version”"),
     ] as [(() throws -> Void, String)] {
       let error = #expect(throws: RecordError.self) { try body() }

@@ -129,6 +129,9 @@ enum AccessMisuse {
         url: URL(fileURLWithPath: path), configuration: MisuseStage.configuration)
     },
     Call("Migrator.migrate(_:progress:)") { access, _ in try migrator.migrate(access) },
+    Call("Migrator.migrate(_:adopting:schemas:accepting:progress:)") { access, _ in
+      try migrator.migrate(access, adopting: "harbours") { _ in true }
+    },
     Call("Migrator.migrate(_:downTo:)") { access, _ in
       try migrator.migrate(access, downTo: "harbours")
     },

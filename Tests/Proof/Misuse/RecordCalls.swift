@@ -109,6 +109,9 @@ extension MisuseCall {
     MisuseCall("Query.updated(_:_:)") {
       _ = try Town.all.updated($0.db) { $0.population += 1 }
     },
+    MisuseCall("Query.claim(_:limit:_:)") {
+      _ = try Town.order { $0.id }.claim($0.db, limit: 2) { $0.population += 1 }
+    },
     MisuseCall("Query.delete(_:)") { try Town.filter { $0.id == 3 }.delete($0.db) },
     MisuseCall("Query.deleted(_:)") { _ = try Town.filter { $0.id == 3 }.deleted($0.db) },
     MisuseCall("Query.updated(_:returning:_:)") {

@@ -28,15 +28,18 @@ extension MisuseCall {
       try Town.table.schema().rebuild($0.db)
     },
     MisuseCall("TableSchema.drop(_:ifExists:)") { try Land.table.schema().drop($0.db) },
-    MisuseCall("Database.createEnum(_:of:)", outcome: .either) {
-      try $0.db.createEnum("size", of: Size.self)
+    MisuseCall("Database.create(enum:of:)", outcome: .either) {
+      try $0.db.create(enum: "size", of: Size.self)
     },
-    MisuseCall("Schema.init(_:)") { _ = try Schema($0.db) },
+    MisuseCall("Schema.init(_:schemas:)") { _ = try Schema($0.db) },
     MisuseCall("Schema.init(_:in:)", outcome: .either) { _ = try Schema(Town.self, in: $0.db) },
     MisuseCall(
       "TableSchema.init(_:_:constraints:indexes:options:in:)", outcome: .either
     ) { _ = try TableSchema("harbour", [.column("name", .text)], in: $0.db) },
     MisuseCall("SchemaEntry.create(_:ifNotExists:)") { try view().create($0.db) },
+    MisuseCall("SchemaEntry.refresh(_:concurrently:)", outcome: .either) {
+      try view().refresh($0.db)
+    },
     MisuseCall("SchemaEntry.drop(_:ifExists:)") { try view().drop($0.db, ifExists: true) },
     MisuseCall("SchemaStep.execute(_:)") { stage in
       let wanted = Schema(tables: [try harbour()])
@@ -55,6 +58,9 @@ extension MisuseCall {
     MisuseCall(
       "Migrator.migrate(_:progress:)", "Migration.init(_:foreignKeys:down:_:)"
     ) { try migrator.migrate($0.db) },
+    MisuseCall("Migrator.migrate(_:adopting:schemas:accepting:progress:)") {
+      try migrator.migrate($0.db, adopting: "harbours") { _ in true }
+    },
     MisuseCall("Migrator.migrate(_:downTo:)") {
       try migrator.migrate($0.db, downTo: "harbours")
     },
