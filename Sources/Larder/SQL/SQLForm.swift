@@ -25,7 +25,8 @@ package enum SQLForm: Sendable {
   case jsonElement
   /// Whether an array at a path in JSON, the first operand, has an element that equals a value, the second.
   case jsonContains(JSONKind, [JSONPathStep])
-  /// Whether an array, the operand, has all elements or one element of another, whose JSON it is.
+  /// Whether an array, the operand, has all elements or one element of another, which is given as JSON; for a
+  /// range, whether it contains or overlaps another, which is given as a server writes it.
   case arrayContains(String), arrayOverlaps(String)
   /// The number of elements of an array.
   case arrayLength

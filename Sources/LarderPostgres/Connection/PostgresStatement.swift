@@ -38,8 +38,10 @@ final class PostgresStatement {
   @exclusivity(unchecked) private(set) var parameters = PostgresParameters(types: [])
   private(set) var columnNames: [String] = []
   @exclusivity(unchecked) private(set) var columnTypes: [Oid] = []
-  /// The columns' types that aren't plain, by their positions; empty if all are. Nil until they are known.
+  /// The columns' types that aren't plain, by their positions; nil until they are known.
   @exclusivity(unchecked) private var specialTypes: [ServerType?]?
+  /// Whether there are any: one test for each value of all other statements.
+  @exclusivity(unchecked) private var hasSpecialTypes = false
   /// How many rows were inserted, changed or deleted; known once the last row was read.
   private(set) var changes = 0
 
@@ -126,10 +128,9 @@ final class PostgresStatement {
   /// Finds out how the columns that aren't plain are read. Throws if one of them can't be.
   private func checkColumns() throws {
     guard specialTypes == nil else { return }
-    if columnTypes.allSatisfy(TypeOID.canBeRead) || connection.configuration.readsText {
-      specialTypes = []
-      return
-    }
+    let isPlain = columnTypes.allSatisfy(TypeOID.canBeRead) || connection.configuration.readsText
+    hasSpecialTypes = !isPlain
+    if isPlain { return specialTypes = [] }
     let types = try connection.types.types(columnTypes, on: connection)
     for (index, type) in types.enumerated() where type == nil {
       throw PostgresFailure(
@@ -316,7 +317,7 @@ final class PostgresStatement {
     if length == 0, PQgetisnull(current, row, column) == 1 { return EngineValue(.null) }
     let bytes = UnsafeRawBufferPointer(start: PQgetvalue(current, row, column), count: Int(length))
     let type = columnTypes[index]
-    if let specialTypes, !specialTypes.isEmpty, let special = specialTypes[index] {
+    if hasSpecialTypes, let special = specialTypes?[index] {
       // Bytes that are no such value become a blob, which no reader of text takes.
       return ServerValueText.text(of: bytes, special)
         .map { EngineValue(.text, $0.withUnsafeBytes { kept($0) }) } ?? EngineValue(.blob, bytes)

@@ -1,11 +1,11 @@
 import Larder
 import LarderSQLite
 
-/// Arrays on PostgreSQL: their tests, which a GIN index serves, and the arrays of changed JSON.
+/// Arrays and ranges on PostgreSQL: their tests, which an index serves, and the arrays of changed JSON.
 ///
 /// See [Array Functions and Operators](https://www.postgresql.org/docs/15/functions-array.html).
 enum ArrayForms {
-  /// A test of an array's elements; nil for any other fragment.
+  /// A test of an array's elements, or of a range; nil for any other fragment.
   ///
   /// - Parameter isCondition: whether NULL counts as false.
   static func test(_ fragment: SQLFragment, isCondition: Bool) -> SQLFragment? {
@@ -22,7 +22,7 @@ enum ArrayForms {
     return isCondition || !array.isNullable ? test : "coalesce(\(test), FALSE)"
   }
 
-  /// The elements as an array of the column's own type, which the connection makes of the JSON.
+  /// The elements as an array of the column's own type, which the connection makes of the JSON; or a range.
   private static func elements(_ json: String, beside array: SQLFragment) -> SQLFragment {
     SQLFragment(.beside(json, array))
   }

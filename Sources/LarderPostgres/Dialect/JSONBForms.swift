@@ -16,7 +16,7 @@ enum JSONBForms {
     case .jsonContains(let kind, let path):
       contains(operands[1], of: kind, in: operands[0], at: path, isCondition: false)
     case .jsonText: "coalesce(to_jsonb(\(operands[0])), 'null')"
-    case .jsonCheck where operands[0].storesArray: "(1 = 1)"
+    case .jsonCheck where operands[0].storesArray || operands[0].storesRange: "(1 = 1)"
     case .jsonCheck: "(CAST(coalesce(\(operands[0]), 'null') AS JSONB) IS NOT NULL)"
     case .jsonObject: "jsonb_build_object(\(.list(operands)))"
     default: nil

@@ -75,7 +75,7 @@ struct ServerValueText {
         bytes.bigEndian(Int64.self), separator: " ", zone: type == TypeOID.timestamptz ? "+00" : "")
     case TypeOID.date:
       guard bytes.count == 4 else { throw Malformed() }
-      text += Self.day(Int64(bytes.bigEndian(Int32.self)), of: Int32.self).utf8
+      text += Self.day(bytes.bigEndian(Int32.self)).utf8
       return
     case TypeOID.uuid:
       guard bytes.count == 16 else { throw Malformed() }
@@ -275,12 +275,10 @@ struct ServerValueText {
     text += "\(date)\(separator)\(Self.time(microseconds - day * perDay))\(zone)\(era)".utf8
   }
 
-  private static func day<Number: FixedWidthInteger>(
-    _ day: Int64, of type: Number.Type
-  ) -> String {
-    if day == Int64(Number.max) { return "infinity" }
-    if day == Int64(Number.min) { return "-infinity" }
-    let (date, era) = civilDay(day)
+  private static func day(_ day: Int32) -> String {
+    if day == .max { return "infinity" }
+    if day == .min { return "-infinity" }
+    let (date, era) = civilDay(Int64(day))
     return date + era
   }
 

@@ -8,16 +8,20 @@ private struct Booking: Record, Equatable {
   var days: Range<Int>
   var time: Range<Date>?
   var price: Range<Decimal>
+  /// In JSON as Swift itself encodes it.
+  var plain: Range<Int> = 0..<1
 
   struct Columns: Sendable {
     let id = Column("id", \Booking.id, .primaryKey)
     let days = Column("days", \Booking.days, .default(1..<5), as: .range())
     let time = Column("time", \Booking.time, as: .range())
     let price = Column("price", \Booking.price, as: .range())
+    let plain = Column("plain", \Booking.plain, as: .json)
   }
   static let columns = Columns()
   static let table = Table(
-    "booking", Booking.init, columns.id, columns.days, columns.time, columns.price)
+    "booking", Booking.init, columns.id, columns.days, columns.time, columns.price,
+    columns.plain)
 }
 
 @Suite("Columns of ranges")
@@ -44,7 +48,7 @@ struct RangeColumnTests {
       let end = start + Int.random(in: 1...10)
       return Booking(
         id: Int64(id), days: start..<end, time: id % 4 == 0 ? nil : date(start)..<date(end),
-        price: Decimal(start)..<Decimal(Double(end) + 0.25))
+        price: Decimal(start)..<Decimal(Double(end) + 0.25), plain: start..<end)
     }
     try Booking.insert(db, contentsOf: records.dropFirst())
     try records[0].insert(db)
@@ -56,6 +60,8 @@ struct RangeColumnTests {
       #expect(try ids { $0.days.contains(value) } == expected { $0.days.contains(value) })
       let other = value..<value + 3
       #expect(try ids { $0.days.overlaps(other) } == expected { $0.days.overlaps(other) })
+      #expect(try ids { $0.plain.contains(value) } == expected { $0.plain.contains(value) })
+      #expect(try ids { $0.plain.overlaps(other) } == expected { $0.plain.overlaps(other) })
       #expect(try ids { !$0.days.overlaps(other) } == expected { !$0.days.overlaps(other) })
       let moment = date(value)
       #expect(
@@ -74,7 +80,8 @@ struct RangeColumnTests {
   func writing() throws {
     var booking = Booking(id: 1, days: 0..<1, time: nil, price: 1..<2)
     try booking.insert(db)
-    try db.executeUpdate("INSERT INTO booking (id, price) SELECT 2, price FROM booking")
+    try db.executeUpdate(
+      "INSERT INTO booking (id, price, plain) SELECT 2, price, plain FROM booking")
     #expect(try Booking.find(db, 2).days == 1..<5)
     try Booking.filter { $0.id == 2 }.update(db) { $0.days = .value(7..<9) }
     #expect(try Booking.find(db, 2).days == 7..<9)

@@ -38,7 +38,7 @@ enum PublicCalls {
     "Migrator", "NoSuchColumn",
     "NotACondition", "NumberValue", "OperandsOfDifferentTypes", "OptionalFields", "OrderingTerm",
     "Page", "PageError", "Query", "QueryColumns", "QueryCursor", "QueryNames", "QueryPlan",
-    "QuerySource", "QueryTable", "QueryTableDefinition", "RealValue", "RebuildLosses", "Record",
+    "QuerySource", "QueryTable", "QueryTableDefinition", "RangeValue", "RealValue", "RebuildLosses", "Record",
     "RecordError", "RecordFields", "RecordHooks", "ResultCode", "SQL",
     "SQLExpression",
     "SQLiteLibrary", "Schema", "SchemaEntry", "SchemaError", "SchemaStep", "Selection",
