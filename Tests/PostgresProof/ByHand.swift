@@ -29,8 +29,8 @@ struct ByHandQuery: Sendable {
 enum ByHand: Verb {
   static let help = """
     by-hand [--rows 100000] [--rounds 15] [--seed 1] [--json]
-      Runs typed queries on an index of packages, releases (so many) and builds, and in turn with each the SQL that one
-      writes by hand for it. None may take the server more than 1.5 times as long: parsing, planning and running, as
+      Runs typed queries on an index of packages, releases (so many) and builds, and on one that Fluent's migrations have
+      made (a tenth as many packages) and a migrator adopts, and in turn with each the SQL that one writes by hand for it. None may take the server more than 1.5 times as long: parsing, planning and running, as
       its log says, in the median, but for differences of less than 0.1 ms.
     """
   static let options: [String: String?] = [
@@ -43,10 +43,11 @@ enum ByHand: Verb {
     let last = Lock("")
     let pool = try Self.pool(server.address) { sql in last.withLock { $0 = sql } }
     let rounds = try options.number("rounds")
+    try Self.adopt(pool, packages: options.number("rows") / 10)
     try PackageIndex(releases: options.number("rows")).insert(into: pool)
     let durations = try Durations(server.folder + "/log")
     var ratios: [Double] = []
-    for query in ByHandQueries.all {
+    for query in ByHandQueries.all + FluentQueries.all {
       var times = try measure(query, rounds, pool, durations)
       // Other programs on the machine may have been in the way of one of both.
       for _ in 0..<2 where times.isSlow { times = try measure(query, rounds * 2, pool, durations) }
@@ -68,6 +69,17 @@ enum ByHand: Verb {
       String(format: "at most %.2f", sorted.last ?? 0),
     ]
     try figures.end()
+  }
+
+  /// Has Fluent's migrations make a database, adopts it, and compares it with the records.
+  private static func adopt(_ pool: PostgresPool, packages: Int) throws {
+    try pool.inDatabase { db in try FluentSchema.make(db) }
+    try FluentSchema.migrator.migrate(pool, adopting: "schema of Fluent")
+    try pool.inDatabase { db in
+      let differences = try FluentSchema.differences(db)
+      guard differences.isEmpty else { throw Wrong("Fluent's schema: \(differences)") }
+      try FluentSchema.fill(db, packages: packages)
+    }
   }
 
   private static func pool(

@@ -13,6 +13,9 @@ struct TextAndValueTests {
   )
   func roundTrip() async throws { try await Proof.expectSuccess("round-trip", "--count", "10000") }
 
+  @Test("What the scanner of JSON columns is sure of, Foundation's decoder reads as the same value")
+  func json() async throws { try await Proof.expectSuccess("json", "--count", "20000") }
+
   @Test("Every operator on every type gives what Swift computes, or throws and writes nothing")
   func types() async throws { try await Proof.expectSuccess("types", "--count", "200") }
 

@@ -118,6 +118,13 @@ final class PropertyAccess: Sendable {
     }
   }
 
+  /// A value that is only read; nil for a type that only a coding reads. The compiler, which knows the type
+  /// where a query is made, leaves out the test.
+  @inlinable
+  static func value<Value>(of type: Value.Type) -> PropertyAccess? {
+    (type as? any DatabaseValueConvertible.Type).map { .value($0) }
+  }
+
   static func value<Value: Sendable>(_ coding: ColumnCoding<Value>) -> PropertyAccess {
     .value(Value.self) { $1.initializeMemory(as: Value.self, to: try coding.read($0)) }
   }

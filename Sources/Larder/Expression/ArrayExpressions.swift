@@ -54,13 +54,6 @@ where Value: ArrayValue & Codable, Value.ArrayElement: DatabaseValueConvertible 
       ? any : arrayTest(elements, any.node) { .arrayOverlaps($0) }
   }
 
-  /// The number of elements; NULL if there is no array.
-  public var length: SQLExpression<Int?> {
-    let count = json.count
-    guard node.storesArray else { return count }
-    return SQLExpression<Int?>(SQLFragment(.form(.arrayLength, [node], count.node)))
-  }
-
   /// The test for engines that have arrays, and the one of their JSON for all others.
   private func arrayTest(
     _ elements: [Value.ArrayElement], _ json: SQLFragment, _ form: (String) -> SQLForm
@@ -70,6 +63,15 @@ where Value: ArrayValue & Codable, Value.ArrayElement: DatabaseValueConvertible 
     }
     return SQLExpression<Bool>(
       SQLFragment(.form(form(text), [node], json), json.precedence, isNullable: false))
+  }
+}
+
+extension SQLExpression where Value: ArrayValue & Codable {
+  /// The number of elements; NULL if there is no array.
+  public var length: SQLExpression<Int?> {
+    let count = json.count
+    guard node.storesArray else { return count }
+    return SQLExpression<Int?>(SQLFragment(.form(.arrayLength, [node], count.node)))
   }
 }
 

@@ -55,7 +55,7 @@ extension Mapped: Sendable where Statement: Sendable {}
 extension Query {
   /// Selects values of the program's own type instead of records. A function, such as a structure's
   /// memberwise initializer, makes them from expressions. See ``Mapped``.
-  public func select<each Value: DatabaseValueConvertible, Row>(
+  public func select<each Value, Row>(
     _ make: @escaping @Sendable (repeat each Value) -> Row,
     _ expressions: (From.QueryFields) -> (repeat SQLExpression<each Value>)
   ) -> Mapped<Selection<Row>> {

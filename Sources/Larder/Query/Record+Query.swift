@@ -5,14 +5,14 @@ import LarderSQLite
 extension Record {
   /// See `Query.select`.
   @inlinable @_disfavoredOverload
-  public static func select<each Value: DatabaseValueConvertible>(
+  public static func select<each Value>(
     _ expressions: (RecordFields<Self>) -> (repeat SQLExpression<each Value>)
   ) -> Selection<(repeat each Value)> {
     all.select(expressions)
   }
 
   /// See `Query.select`.
-  public static func select<each Value: DatabaseValueConvertible, Row>(
+  public static func select<each Value, Row>(
     _ make: @escaping @Sendable (repeat each Value) -> Row,
     _ expressions: (RecordFields<Self>) -> (repeat SQLExpression<each Value>)
   ) -> Mapped<Selection<Row>> {
@@ -21,7 +21,7 @@ extension Record {
 
   /// See `Query.select`.
   @inlinable
-  public static func select<Value: DatabaseValueConvertible>(
+  public static func select<Value>(
     _ expression: (RecordFields<Self>) -> SQLExpression<Value>
   ) -> Selection<Value> {
     all.select(expression)

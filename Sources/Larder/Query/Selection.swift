@@ -157,7 +157,7 @@ struct SelectionSource {
 extension Query {
   /// Selects expressions instead of records.
   @inlinable @_disfavoredOverload
-  public func select<each Value: DatabaseValueConvertible>(
+  public func select<each Value>(
     _ expressions: (From.QueryFields) -> (repeat SQLExpression<each Value>)
   ) -> Selection<(repeat each Value)> {
     var builder = SelectionBuilder()
@@ -183,7 +183,7 @@ extension Query {
   // A separate overload, because passing a function for a pack of one crashes the compiler (Swift 6.3).
   /// Selects one expression instead of records.
   @inlinable
-  public func select<Value: DatabaseValueConvertible>(
+  public func select<Value>(
     _ expression: (From.QueryFields) -> SQLExpression<Value>
   ) -> Selection<Value> {
     var builder = SelectionBuilder()
@@ -213,9 +213,22 @@ struct SelectionBuilder {
     accesses.reserveCapacity(4)
   }
 
+  /// Adds an expression: a coded column's, or of a type that knows how it is stored.
   @inlinable
-  mutating func add<Value: DatabaseValueConvertible>(_ expression: SQLExpression<Value>) {
-    add(expression.node, expression.node.coding?.access(for: Value.self) ?? .value(Value.self))
+  mutating func add<Value>(_ expression: SQLExpression<Value>) {
+    if let access = expression.node.coding?.access(for: Value.self) ?? .value(of: Value.self) {
+      add(expression.node, access)
+    } else {
+      add(unreadable: Value.self)
+    }
+  }
+
+  /// An expression that isn't a column, of a type that only a column's coding can read.
+  @usableFromInline
+  mutating func add(unreadable type: any Any.Type) {
+    add(
+      .misuse("a selected \(type) has to be a column with a coding, not computed"),
+      .value(Int64.self))
   }
 
   @usableFromInline

@@ -130,7 +130,10 @@ private struct TableComparison {
       )
     }
     if column.collation?.foldedName ?? binary != other.collation?.foldedName ?? binary {
-      add(.collation, column.name, column.collation, other.collation)
+      // Another program's text on a server is ordered as the database orders text.
+      add(
+        .collation, column.name, column.collation, other.collation,
+        isNote: !isSQLite && column.collation == "C" && other.collation == nil)
     }
     compareGenerated(column, other)
   }

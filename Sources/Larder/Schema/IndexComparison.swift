@@ -60,7 +60,9 @@ extension IndexSchema {
   var key: IndexKey {
     IndexKey(
       terms: terms.map { term in
-        let words = term.normalizedSQL
+        var words = term.normalizedSQL
+        // A server's index serves for most conditions, wherever it has NULLs. Other programs' indexes rarely say it.
+        if words.count > 2, words[words.count - 2] == "nulls" { words.removeLast(2) }
         // ASC is the default order, so it is left out.
         return words.count > 1 && words.last == "asc" ? Array(words.dropLast()) : words
       }, isUnique: isUnique, condition: condition?.normalizedSQL ?? [])

@@ -36,7 +36,7 @@ extension Query where From: Record {
   ///
   /// See [RETURNING](https://www.sqlite.org/lang_returning.html). Throws as `update` does, and
   /// ``LarderSQLite/ConversionError`` for a value that doesn't fit its type.
-  public func updated<each Value: DatabaseValueConvertible>(
+  public func updated<each Value>(
     _ db: Database,
     returning expressions: (From.QueryFields) -> (repeat SQLExpression<each Value>),
     _ change: (inout Assignments<From>) -> Void
@@ -46,7 +46,7 @@ extension Query where From: Record {
 
   /// Updates the query's rows and returns the values of an expression over the updated rows. Throws as
   /// the form with several expressions does.
-  public func updated<Value: DatabaseValueConvertible>(
+  public func updated<Value>(
     _ db: Database, returning expression: (From.QueryFields) -> SQLExpression<Value>,
     _ change: (inout Assignments<From>) -> Void
   ) throws -> [Value] {
@@ -68,7 +68,7 @@ extension Query where From: Record {
 
   /// Deletes the query's rows and returns the values of expressions over them.
   /// - Throws: ``LarderSQLite/DatabaseError``, and ``LarderSQLite/ConversionError`` for a wrong value.
-  public func deleted<each Value: DatabaseValueConvertible>(
+  public func deleted<each Value>(
     _ db: Database,
     returning expressions: (From.QueryFields) -> (repeat SQLExpression<each Value>)
   ) throws -> [(repeat each Value)] {
@@ -77,7 +77,7 @@ extension Query where From: Record {
 
   /// Deletes the query's rows and returns the values of an expression over them.
   /// - Throws: ``LarderSQLite/DatabaseError``, and ``LarderSQLite/ConversionError`` for a wrong value.
-  public func deleted<Value: DatabaseValueConvertible>(
+  public func deleted<Value>(
     _ db: Database, returning expression: (From.QueryFields) -> SQLExpression<Value>
   ) throws -> [Value] {
     try select(expression).rows(db, of: deletion(From.self))

@@ -114,6 +114,8 @@ final class PostgresCopy {
       return PQputCopyData(handle, start, Int32(buffer.count))
     }
     buffer.count = 0
+    // A server that takes all rows lets nothing wait, so that nothing else looks at the clock.
+    try connection.stopIfDue()
     if connection.isStopping { try end("interrupted") }
   }
 

@@ -15,6 +15,10 @@ extension TableSchema {
         table.columns[index].collation = former.collation
         table.columns[index].baseType = former.baseType
       }
+      // Another program's text stays in the order in which its indexes have it.
+      if column.collation == "C", former.collation == nil, former.type == column.type {
+        table.columns[index].collation = nil
+      }
       if column.isNumbered, former.isNumbered {
         table.columns[index].identity = former.identity
         table.columns[index].default = former.default

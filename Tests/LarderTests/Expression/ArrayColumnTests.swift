@@ -187,4 +187,51 @@ struct ArrayColumnTests {
       """)
     #expect(try Package.find(db, 9).keywords == [#"a "b" \c"#, "{d,e}"])
   }
+  private struct Words: Equatable {
+    var keywords: [String]
+    var lines: [Line]
+  }
+
+  @Test(
+    "Columns with codings are selected, whether alone, in tuples, by joins and groups, or by a change"
+  )
+  func selected() throws {
+    let line = Line(sku: "x", count: 1)
+    try Package.insert(
+      db,
+      contentsOf: [
+        Package(id: 1, keywords: ["a", "b"], sizes: [1], lines: [line]),
+        Package(id: 2, keywords: ["c"], lines: [line]), Package(id: 3),
+      ])
+    let all = Package.all.order { $0.id }
+    #expect(try all.select { $0.keywords }.fetchAll(db) == [["a", "b"], ["c"], []])
+    let pairs = try all.select { ($0.id, $0.sizes, $0.lines) }.limit(2).fetchAll(db)
+    #expect(pairs.map(\.0) == [1, 2] && pairs.map(\.1) == [[1], nil])
+    #expect(pairs.map(\.2) == [[line], [line]])
+    #expect(
+      try all.first.select(Words.init) { ($0.keywords, $0.lines) }.fetchAll(db)
+        == [Words(keywords: ["a", "b"], lines: [line])])
+    let joined = try Package.leftJoin(Package.self) { $1.id == $0.id + 1 }.order { package, _ in
+      package.id
+    }
+    .select { ($0.keywords, $1.keywords) }.fetchAll(db)
+    #expect(joined.map(\.1) == [["c"], [], nil])
+    let numbered = try all.select { ($0.keywords, rowNumber().over(orderBy: $0.id.desc)) }
+      .filter { _, number in number == 3 }.fetchAll(db)
+    #expect(numbered.map(\.0) == [["a", "b"]])
+    let grouped = try Package.all.group { $0.lines }.order { _ in count().desc }
+      .select { ($0.lines, count()) }.fetchAll(db)
+    #expect(grouped.map(\.0) == [[line], []] && grouped.map(\.1) == [2, 1])
+    let changed = try Package.filter { $0.id == 3 }
+      .updated(db, returning: { ($0.id, $0.keywords) }) { $0.keywords = .value(["z"]) }
+    #expect(changed.map(\.1) == [["z"]])
+  }
+
+  @Test("A computed value that only a coding can read is refused before the statement runs")
+  func unreadable() throws {
+    let error = #expect(throws: DatabaseError.self) {
+      try Package.select { SQLExpression<[Line]>(sql: "upper(\($0.lines.sql))") }.fetchAll(db)
+    }
+    #expect(error?.description.contains("a column with a coding") == true)
+  }
 }

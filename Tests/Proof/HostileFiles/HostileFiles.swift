@@ -29,12 +29,12 @@ enum HostileFiles: ProofRow {
       do {
         if number < rules.count {
           name = rules[number].name
-          fault_watch("hostile-files: \(name)", 60)
+          fault_watch("hostile-files: \(name)", Self.patience)
           try place.check(rules[number])
         } else {
           let file = file(number - rules.count, options)
           name = "\(file.name), seed \(options.seed), file \(number)"
-          fault_watch("hostile-files: \(name)", 60)
+          fault_watch("hostile-files: \(name)", Self.patience)
           let outcome = try place.attack(file)
           slowest = max(slowest, outcome.slowest)
           refused += outcome.refused
@@ -52,6 +52,10 @@ enum HostileFiles: ProofRow {
     ]
     return result
   }
+
+  /// How long a file may take, in seconds, until it hangs: so long that other programs on the machine can't be the reason.
+  /// Slow calls are found by the processor's time.
+  private static let patience: UInt32 = 300
 
   /// First those by hand, then random ones.
   private static func file(_ index: Int, _ options: ProofOptions) -> CraftedFile {

@@ -1,0 +1,389 @@
+import FoundationEssentials
+import LarderSQLite
+
+/// Reads Codable values from JSON, for columns: small texts, for which Foundation's decoder takes most of its time to
+/// get ready.
+///
+/// What it returns is what Foundation's decoder returns. Wherever that isn't certain (a text that may not be JSON, a
+/// number in an unusual form, two members of the same name), it says so, and Foundation is asked, which also describes
+/// errors.
+package final class JSONReader {
+  let bytes: [UInt8]
+  let tape: JSONTape
+  /// Whether something was met whose meaning is left to Foundation; an error that the type's own code caught counts.
+  var isUncertain = false
+
+  private init(_ bytes: [UInt8], _ tape: JSONTape) {
+    self.bytes = bytes
+    self.tape = tape
+  }
+
+  /// The decoder of Foundation's that is asked.
+  package static var foundation: JSONDecoder { JSONText.decoder }
+
+  /// The value of a text; nil if Foundation has to be asked.
+  package static func value<Value: Decodable>(_ type: Value.Type, of text: String) -> Value? {
+    let bytes = [UInt8](text.utf8)
+    guard let tape = JSONTape(bytes) else { return nil }
+    let reader = JSONReader(bytes, tape)
+    guard let value = try? reader.value(type, at: 0), !reader.isUncertain else { return nil }
+    return value
+  }
+
+  // MARK: Values
+
+  /// The value at an entry; -1 is that of a missing one, which is null.
+  func value<Value: Decodable>(_ type: Value.Type, at index: Int) throws -> Value {
+    if type == String.self { return try Self.same(string(index)) }
+    if type == Int.self { return try Self.same(integer(Int.self, index)) }
+    if type == Double.self { return try Self.same(real(index)) }
+    if type == Bool.self { return try Self.same(bool(index)) }
+    if type == Int64.self { return try Self.same(integer(Int64.self, index)) }
+    if type == Int32.self { return try Self.same(integer(Int32.self, index)) }
+    if type == Int16.self { return try Self.same(integer(Int16.self, index)) }
+    if type == Int8.self { return try Self.same(integer(Int8.self, index)) }
+    if type == UInt.self { return try Self.same(integer(UInt.self, index)) }
+    if type == UInt64.self { return try Self.same(integer(UInt64.self, index)) }
+    if type == UInt32.self { return try Self.same(integer(UInt32.self, index)) }
+    if type == UInt16.self { return try Self.same(integer(UInt16.self, index)) }
+    if type == UInt8.self { return try Self.same(integer(UInt8.self, index)) }
+    if type == Float.self { return try Self.same(float(index)) }
+    if type == Int128.self || type == UInt128.self { throw uncertain() }
+    if type == Date.self { return try Self.same(date(index)) }
+    if type == Data.self { return try Self.same(data(index)) }
+    if type == Decimal.self { return try Self.same(decimal(index)) }
+    if type == URL.self { return try Self.same(url(index)) }
+    if type == [String].self { return try Self.same(array(index) { try string($0) }) }
+    if type == [Int].self { return try Self.same(array(index) { try integer(Int.self, $0) }) }
+    if type == [Int64].self { return try Self.same(array(index) { try integer(Int64.self, $0) }) }
+    if type == [Double].self { return try Self.same(array(index) { try real($0) }) }
+    if type == [String: String].self { return try Self.same(dictionary(index) { try string($0) }) }
+    if type == [String: Int].self {
+      return try Self.same(dictionary(index) { try integer(Int.self, $0) })
+    }
+    if type == [String: Double].self { return try Self.same(dictionary(index) { try real($0) }) }
+    if type == [String: Bool].self { return try Self.same(dictionary(index) { try bool($0) }) }
+    return try Value(from: JSONValueDecoder(reader: self, index: index))
+  }
+
+  /// The value as the type that it has.
+  @inline(__always)
+  private static func same<A, Value>(_ value: A) throws -> Value {
+    guard let value = value as? Value else { throw JSONMismatch() }
+    return value
+  }
+
+  @inline(__always)
+  func kind(_ index: Int) -> JSONTape.Kind { index < 0 ? .null : tape.entries[index].kind }
+
+  func isNull(_ index: Int) -> Bool { kind(index) == .null }
+
+  func string(_ index: Int) throws -> String {
+    switch kind(index) {
+    case .ascii, .string:
+      let entry = tape.entries[index]
+      return String(decoding: bytes[Int(entry.start)..<Int(entry.end)], as: UTF8.self)
+    case .escaped:
+      let entry = tape.entries[index]
+      guard let text = Self.unescaped(bytes[Int(entry.start)..<Int(entry.end)]) else {
+        throw uncertain()
+      }
+      return text
+    default: throw mismatch(String.self, index)
+    }
+  }
+
+  func integer<Integer: FixedWidthInteger>(_ type: Integer.Type, _ index: Int) throws -> Integer {
+    guard kind(index) == .integer else {
+      // 5.0 is an integer to Foundation.
+      throw kind(index) == .number ? uncertain() : mismatch(type, index)
+    }
+    let entry = tape.entries[index]
+    var digits = bytes[Int(entry.start)..<Int(entry.end)]
+    let isNegative = digits.first == UInt8(ascii: "-")
+    if isNegative { digits.removeFirst() }
+    var magnitude: UInt64 = 0
+    if digits.count < 19 {
+      for digit in digits { magnitude = magnitude &* 10 &+ UInt64(digit &- 0x30) }
+      let value = isNegative ? -Int64(magnitude) : Int64(magnitude)
+      if let integer = Integer(exactly: value) { return integer }
+    } else if let integer = Integer(
+      String(decoding: bytes[Int(entry.start)..<Int(entry.end)], as: UTF8.self))
+    {
+      return integer
+    }
+    throw uncertain()
+  }
+
+  func real(_ index: Int) throws -> Double {
+    let text = try number(Double.self, index)
+    if let number = JSONNumber(text) { return number.double }
+    // A number that is too large or too small is an error, or isn't.
+    guard let value = Double(String(decoding: text, as: UTF8.self)), value.isNormal else {
+      throw uncertain()
+    }
+    return value
+  }
+
+  private func float(_ index: Int) throws -> Float {
+    guard let float = JSONNumber(try number(Float.self, index))?.float else { throw uncertain() }
+    return float
+  }
+
+  private func decimal(_ index: Int) throws -> Decimal {
+    guard let number = JSONNumber(try number(Decimal.self, index)) else { throw uncertain() }
+    return number.decimal
+  }
+
+  private func number(_ type: any Any.Type, _ index: Int) throws -> ArraySlice<UInt8> {
+    let kind = kind(index)
+    guard kind == .integer || kind == .number else { throw mismatch(type, index) }
+    let entry = tape.entries[index]
+    return bytes[Int(entry.start)..<Int(entry.end)]
+  }
+
+  func bool(_ index: Int) throws -> Bool {
+    switch kind(index) {
+    case .true: return true
+    case .false: return false
+    default: throw mismatch(Bool.self, index)
+    }
+  }
+
+  private func date(_ index: Int) throws -> Date {
+    let text = try string(index)
+    // A text that isn't a date is an error of the decoder's strategy.
+    guard let seconds = try? CivilTime.secondsSince1970(text) else { throw uncertain() }
+    return Date(timeIntervalSince1970: seconds)
+  }
+
+  private func data(_ index: Int) throws -> Data {
+    guard let data = Data(base64Encoded: try string(index)) else { throw uncertain() }
+    return data
+  }
+
+  private func url(_ index: Int) throws -> URL {
+    guard let url = URL(string: try string(index)) else { throw uncertain() }
+    return url
+  }
+
+  private func array<Element>(
+    _ index: Int, _ element: (Int) throws -> Element
+  ) throws -> [Element] {
+    guard kind(index) == .array else { throw mismatch([Element].self, index) }
+    var elements: [Element] = []
+    elements.reserveCapacity(Int(tape.entries[index].start))
+    var place = index + 1
+    let end = Int(tape.entries[index].end)
+    while place < end {
+      elements.append(try element(place))
+      place = tape.next(place)
+    }
+    return elements
+  }
+
+  /// The text with its escapes resolved; nil if one of them isn't certainly right.
+  private static func unescaped(_ bytes: ArraySlice<UInt8>) -> String? {
+    var result: [UInt8] = []
+    result.reserveCapacity(bytes.count)
+    var index = bytes.startIndex
+    func unit() -> UInt32? {
+      guard index + 4 <= bytes.endIndex else { return nil }
+      var value: UInt32 = 0
+      for byte in bytes[index..<index + 4] {
+        let digit: UInt8
+        switch byte {
+        case 0x30...0x39: digit = byte - 0x30
+        case 0x41...0x46: digit = byte - 0x41 + 10
+        case 0x61...0x66: digit = byte - 0x61 + 10
+        default: return nil
+        }
+        value = value << 4 | UInt32(digit)
+      }
+      index += 4
+      return value
+    }
+    while index < bytes.endIndex {
+      let byte = bytes[index]
+      index += 1
+      guard byte == UInt8(ascii: "\\") else {
+        result.append(byte)
+        continue
+      }
+      guard index < bytes.endIndex else { return nil }
+      let escape = bytes[index]
+      index += 1
+      switch escape {
+      case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): result.append(escape)
+      case UInt8(ascii: "n"): result.append(0x0A)
+      case UInt8(ascii: "t"): result.append(0x09)
+      case UInt8(ascii: "r"): result.append(0x0D)
+      case UInt8(ascii: "b"): result.append(0x08)
+      case UInt8(ascii: "f"): result.append(0x0C)
+      case UInt8(ascii: "u"):
+        guard var value = unit() else { return nil }
+        if value & 0xFC00 == 0xD800 {
+          guard index + 2 <= bytes.endIndex, bytes[index] == UInt8(ascii: "\\"),
+            bytes[index + 1] == UInt8(ascii: "u")
+          else { return nil }
+          index += 2
+          guard let low = unit(), low & 0xFC00 == 0xDC00 else { return nil }
+          value = 0x10000 + (value & 0x3FF) << 10 + (low & 0x3FF)
+        }
+        guard let scalar = Unicode.Scalar(value) else { return nil }
+        result += UTF8.encode(scalar)!
+      default: return nil
+      }
+    }
+    return String(decoding: result, as: UTF8.self)
+  }
+
+  private func dictionary<Element>(
+    _ index: Int, _ element: (Int) throws -> Element
+  ) throws -> [String: Element] {
+    guard kind(index) == .object else { throw mismatch([String: Element].self, index) }
+    let count = Int(tape.entries[index].start)
+    var members: [String: Element] = [:]
+    members.reserveCapacity(count)
+    var key = index + 1
+    let end = Int(tape.entries[index].end)
+    while key < end {
+      members[try string(key)] = try element(key + 1)
+      key = tape.next(key + 1)
+    }
+    if members.count < count { throw uncertain() }
+    return members
+  }
+
+  // MARK: Members of objects
+
+  /// The entry of the value of an object's member; nil if there is none. From `hint` on, since members are often asked
+  /// for in their order.
+  func member(_ name: String, of object: Int, hint: inout Int) -> Int? {
+    let end = Int(tape.entries[object].end)
+    var (key, isWrapped) = (hint, hint == object + 1)
+    while true {
+      if key >= end {
+        if isWrapped { return nil }
+        (key, isWrapped) = (object + 1, true)
+        continue
+      }
+      if isWrapped, key >= hint, hint != object + 1 { return nil }
+      let isFound = isKey(key, name)
+      let value = key + 1
+      key = tape.next(value)
+      if isFound {
+        hint = key
+        return value
+      }
+    }
+  }
+
+  private func isKey(_ index: Int, _ name: String) -> Bool {
+    let entry = tape.entries[index]
+    let (start, end) = (Int(entry.start), Int(entry.end))
+    if entry.kind != .ascii {
+      // Equal texts may have different bytes. An escape that isn't right has been left to Foundation.
+      return (try? string(index)) == name
+    }
+    var name = name
+    return name.withUTF8 { name in
+      guard name.count == end - start else { return false }
+      for offset in 0..<name.count where name[offset] != bytes[start + offset] { return false }
+      return true
+    }
+  }
+
+  /// The names of an object's members.
+  func names(of object: Int) throws -> [String] {
+    var names: [String] = []
+    names.reserveCapacity(Int(tape.entries[object].start))
+    var key = object + 1
+    let end = Int(tape.entries[object].end)
+    while key < end {
+      names.append(try string(key))
+      key = tape.next(key + 1)
+    }
+    return names
+  }
+
+  /// Leaves an object with two members of the same name to Foundation.
+  func checkNames(of object: Int) throws {
+    let count = Int(tape.entries[object].start)
+    if count < 2 { return }
+    let end = Int(tape.entries[object].end)
+    var keys: [JSONTape.Entry] = []
+    keys.reserveCapacity(count)
+    var key = object + 1
+    while key < end {
+      keys.append(tape.entries[key])
+      key = tape.next(key + 1)
+    }
+    if count <= 16, keys.allSatisfy({ $0.kind == .ascii }) {
+      for (index, key) in keys.enumerated() {
+        for other in keys[..<index] where key.end - key.start == other.end - other.start {
+          let text = bytes[Int(key.start)..<Int(key.end)]
+          if text.elementsEqual(bytes[Int(other.start)..<Int(other.end)]) { throw uncertain() }
+        }
+      }
+    } else if Set(try names(of: object)).count < count {
+      throw uncertain()
+    }
+  }
+
+  // MARK: Errors
+
+  func uncertain() -> any Error {
+    isUncertain = true
+    return JSONMismatch()
+  }
+
+  /// The error for a value of another type than the one asked for, as Foundation throws it.
+  func mismatch(_ type: any Any.Type, _ index: Int) -> any Error {
+    let context = DecodingError.Context(codingPath: path(to: index), debugDescription: "")
+    return isNull(index)
+      ? DecodingError.valueNotFound(type, context) : DecodingError.typeMismatch(type, context)
+  }
+
+  /// Keys and indexes from the top-level value to an entry.
+  func path(to index: Int) -> [any CodingKey] {
+    guard index > 0 else { return [] }
+    var (path, container): ([any CodingKey], Int) = ([], 0)
+    while container != index {
+      let isObject = kind(container) == .object
+      guard isObject || kind(container) == .array else { return path }
+      var (place, number) = (container + 1, 0)
+      while place < Int(tape.entries[container].end) {
+        let value = isObject ? place + 1 : place
+        let next = tape.next(value)
+        if index < next {
+          let name = isObject ? try? string(place) : nil
+          path.append(
+            JSONKey(stringValue: name ?? "Index \(number)", intValue: isObject ? nil : number))
+          container = value
+          break
+        }
+        (place, number) = (next, number + 1)
+      }
+      if index < container { return path }
+    }
+    return path
+  }
+}
+
+/// Ends the reading of a text that is left to Foundation.
+private struct JSONMismatch: Error {}
+
+/// A member's name, or an element's index.
+struct JSONKey: CodingKey {
+  let stringValue: String
+  let intValue: Int?
+
+  init(stringValue: String, intValue: Int?) {
+    self.stringValue = stringValue
+    self.intValue = intValue
+  }
+
+  init(stringValue: String) { self.init(stringValue: stringValue, intValue: nil) }
+  init(intValue: Int) { self.init(stringValue: "Index \(intValue)", intValue: intValue) }
+}
