@@ -5,13 +5,14 @@ import LarderPostgres
 
 /// What both sides do.
 enum Work {
-  case insert, copy, find, transactions, fetchAll, stream
+  case insert, copy, find, transactions, fetchAll, stream, fetchJSON
 
   /// How many rows or calls there are, so that each takes some tens of milliseconds.
   func count(of rows: Int) -> Int {
     switch self {
     case .insert, .find: max(1, rows / 10)
     case .transactions: max(1, rows / 20)
+    case .fetchJSON: Survey.count(of: rows)
     case .copy, .fetchAll, .stream: rows
     }
   }
@@ -34,6 +35,7 @@ enum Work {
   /// What empties the table comes last.
   static let all: [(name: String, limit: Double?, work: Work)] = [
     ("find", 1.3, .find), ("fetch-all", 1.5, .fetchAll), ("stream", nil, .stream),
+    ("fetch-json", 3, .fetchJSON),
     ("transactions", 1.3, .transactions), ("insert", 1.3, .insert), ("copy", 1.3, .copy),
   ]
 }
@@ -80,6 +82,7 @@ final class LarderSide {
       if try db.tableExists("town") { try db.executeUpdate("DROP TABLE town") }
       try Town.table.create(db)
       try Town.insert(db, contentsOf: towns)
+      try Survey.make(db, rows)
     }
   }
 
@@ -102,6 +105,7 @@ final class LarderSide {
           }
         }
       case .fetchAll: sink += try pool.read { try Town.fetchAll($0).count }
+      case .fetchJSON: sink += try pool.read { try Survey.fetchAll($0).count }
       case .stream: try pool.read { try Town.forEach($0) { sink += $0.population } }
       }
     }
@@ -180,6 +184,8 @@ final class Reference {
         var read: Int32 = 0
         try check(reference_fetch_all(connection, &all, &read))
         reference_free(all, read)
+      case .fetchJSON:
+        try check(reference_fetch_texts(connection, "SELECT * FROM survey ORDER BY id", &sum))
       }
       sink += Int(sum & 1)
     }

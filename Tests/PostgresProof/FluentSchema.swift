@@ -171,7 +171,7 @@ enum FluentSchema {
         SELECT md5('package' || n)::uuid, timestamptz '2020-01-01' + n * interval '1 hour', now(),
           'https://example.org/' || n, CASE WHEN n % 50 = 0 THEN 'missing' ELSE 'ok' END,
           CASE WHEN n % 7 > 0 THEN n * 7919 % 100 END, (ARRAY['ingestion', 'analysis'])[1 + n % 2],
-          CASE WHEN n % 3 > 0 THEN ARRAY['linux', 'ios', 'macos'][1:1 + n % 3] ELSE '{}' END
+          CASE WHEN n % 3 > 0 THEN (ARRAY['linux', 'ios', 'macos'])[1:1 + n % 3] ELSE '{}' END
         FROM generate_series(1, \(packages)) AS n;
       INSERT INTO repositories (id, created_at, package_id, summary, default_branch, license, stars, forks, owner, name,
           keywords, authors, releases, is_archived, last_activity_at)
@@ -189,7 +189,7 @@ enum FluentSchema {
           CASE WHEN k = 1 THEN '{"branch": "main"}' ELSE jsonb_build_object('tag',
             jsonb_build_object('semVer', jsonb_build_object('major', k, 'minor', n % 10, 'patch', 0))) END,
           'Package' || n, md5('commit' || n || k), timestamptz '2023-01-01' + (n * 13 % 9999) * interval '1 hour',
-          ARRAY['5.10', '6.0'][1:1 + n % 2],
+          (ARRAY['5.10', '6.0'])[1:1 + n % 2],
           CASE k WHEN 1 THEN 'default_branch' WHEN 2 THEN 'release' END::version_latest,
           CASE WHEN k > 1 THEN timestamptz '2023-06-01' + (n * 31 % 9999) * interval '1 hour' END,
           ARRAY[jsonb_build_object('name', 'ios', 'version', (12 + n % 5)::text)],

@@ -221,6 +221,21 @@ int reference_stream(reference_connection *connection, int64_t *sum) {
   return code;
 }
 
+int reference_fetch_texts(reference_connection *connection, const char *sql, int64_t *bytes) {
+  PGresult *result = PQexecParams(connection, sql, 0, 0, 0, 0, 0, 0);
+  int code = PQresultStatus(result) == PGRES_TUPLES_OK ? 0 : -1;
+  for (int row = 0; row < PQntuples(result); row++) {
+    for (int column = 0; column < PQnfields(result); column++) {
+      char *copy = strdup(PQgetvalue(result, row, column));
+      if (!copy) code = -1;
+      *bytes += PQgetlength(result, row, column);
+      free(copy);
+    }
+  }
+  PQclear(result);
+  return code;
+}
+
 void reference_counted(void (*work)(void *), void *context) {
   work(context);
   // Not a jump, which callgrind would take for the end.

@@ -193,6 +193,9 @@ private struct TableComparison {
       found.missingUniqueConstraints(in: declared) + found.surplusIndexes(for: declared)
     for index in missing where index.isDeclarable { add(.index, index.onlyColumn, index.sql, nil) }
     for index in surplus { add(.index, index.onlyColumn, nil, index.sql) }
+    for (index, other) in declared.indexesWithOtherNulls(in: found) {
+      add(.index, index.onlyColumn, index.sql, other.sql, isNote: true)
+    }
     guard wholly else { return }
     for index in declared.undeclarableIndexes(missingIn: found) {
       add(.index, index.onlyColumn, index.sql, nil)

@@ -30,6 +30,15 @@ extension TableSchema {
     return indexes.filter { !$0.isDeclarable && !known.contains($0.serversDefinition) }
   }
 
+  /// The indexes for which another table's only differ in where they have NULLs, each with one of those.
+  func indexesWithOtherNulls(in other: TableSchema) -> [(IndexSchema, IndexSchema)] {
+    indexes.compactMap { index in
+      guard !other.allIndexes.contains(where: { $0.key.serves(index.key) }) else { return nil }
+      let loose = index.key.withNullsAnywhere
+      return other.allIndexes.first { $0.key.withNullsAnywhere.serves(loose) }.map { (index, $0) }
+    }
+  }
+
   private var allIndexes: [IndexSchema] { uniqueIndexes + indexes }
 }
 
@@ -51,6 +60,15 @@ struct IndexKey: Hashable {
     }
   }
 
+  /// The key of an index that has NULLs at the other end on a server: it serves for all conditions and most orders,
+  /// and other programs' indexes rarely say where they have NULLs.
+  var withNullsAnywhere: IndexKey {
+    let terms = terms.map { words in
+      words.count > 2 && words[words.count - 2] == "nulls" ? Array(words.dropLast(2)) : words
+    }
+    return IndexKey(terms: terms, isUnique: isUnique, condition: condition)
+  }
+
   func serves(_ other: IndexKey) -> Bool {
     terms == other.terms && condition == other.condition && (isUnique || !other.isUnique)
   }
@@ -60,9 +78,7 @@ extension IndexSchema {
   var key: IndexKey {
     IndexKey(
       terms: terms.map { term in
-        var words = term.normalizedSQL
-        // A server's index serves for most conditions, wherever it has NULLs. Other programs' indexes rarely say it.
-        if words.count > 2, words[words.count - 2] == "nulls" { words.removeLast(2) }
+        let words = term.normalizedSQL
         // ASC is the default order, so it is left out.
         return words.count > 1 && words.last == "asc" ? Array(words.dropLast()) : words
       }, isUnique: isUnique, condition: condition?.normalizedSQL ?? [])
@@ -76,7 +92,9 @@ extension IndexSchema {
   /// Whether this index can replace another. Somebody may have made it by hand with another method than the
   /// declared B-tree, such as GIN, for queries that a B-tree can't serve: then its name is enough.
   fileprivate func serves(as other: IndexSchema) -> Bool {
-    if key.serves(other.key) { return true }
+    if key.serves(other.key) || key.withNullsAnywhere.serves(other.key.withNullsAnywhere) {
+      return true
+    }
     return kind == .created && other.kind == .created && name.isSame(as: other.name)
       && sql.contains(" USING ") && !sql.contains(" USING btree (")
   }

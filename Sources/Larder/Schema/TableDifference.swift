@@ -51,7 +51,7 @@ public struct TableDifference: Hashable, Sendable {
   public internal(set) var found: String?
   /// Whether the difference is only one of words, or concerns something that the declaration needn't know: a
   /// type of the same affinity, a default of the same value, a key that SQLite would let be NULL, a view's
-  /// further column. Only strict comparisons report notes; nothing has to be changed for one.
+  /// further column, a server's text that sorts as the database does, or its index with NULLs at the other end. Only strict comparisons report notes; nothing has to be changed for one.
   public internal(set) var isNote = false
 
   package init(

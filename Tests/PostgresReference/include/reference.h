@@ -36,6 +36,9 @@ void reference_free(reference_city *cities, int count);
 /// Reads all rows one by one, and adds up what they hold.
 int reference_stream(reference_connection *connection, int64_t *sum);
 
+/// Reads all rows of a query as texts, copies each, and adds up their lengths in bytes.
+int reference_fetch_texts(reference_connection *connection, const char *sql, int64_t *bytes);
+
 /// Calls a function, with a name by which callgrind knows when to count: see `Tests/instructions`.
 void reference_counted(void (*work)(void *), void *context);
 
