@@ -84,7 +84,7 @@ enum FluentQueries {
       "a repository's summary by a part of its text",
       "SELECT * FROM repositories WHERE summary ILIKE \("%4711 for%")"
     ) { db in
-      try Repository.filter { $0.summary.like("%4711 for%", caseSensitive: false) }.fetchAll(db)
+      try Repository.filter { $0.summary.like("%4711 for%") }.fetchAll(db)
         .count
     },
     ByHandQuery(
@@ -118,8 +118,8 @@ enum FluentQueries {
       """
     ) { db in
       try FoundPackage.filter {
-        $0.repository.like("%repo47%", caseSensitive: false)
-          || $0.summary.like("%repo47%", caseSensitive: false)
+        $0.repository.like("%repo47%")
+          || $0.summary.like("%repo47%")
       }.order { ($0.score.desc.nullsLast, $0.name.asc.nullsLast) }.limit(20).fetchAll(db).count
     },
     ByHandQuery(
@@ -130,8 +130,8 @@ enum FluentQueries {
       """
     ) { db in
       try FoundPackage.filter {
-        $0.summary.like("%maps%", caseSensitive: false)
-          || $0.repository.like("%repo47%", caseSensitive: false)
+        $0.summary.like("%maps%")
+          || $0.repository.like("%repo47%")
       }
       .order {
         (
@@ -144,12 +144,12 @@ enum FluentQueries {
     ByHandQuery(
       "a search by platform, license and stars",
       """
-      SELECT * FROM search WHERE platform_compatibility @> ARRAY[\("ios")]::text[] AND license = \("mit")
+      SELECT * FROM search WHERE platform_compatibility @> ARRAY[\("ios")]::text[] AND license = \("apache-2.0")
       AND stars > \(4900) ORDER BY stars DESC NULLS LAST LIMIT 20
       """
     ) { db in
       try FoundPackage.filter {
-        $0.platforms.contains("ios") && $0.license == "mit" && $0.stars > 4900
+        $0.platforms.contains("ios") && $0.license == "apache-2.0" && $0.stars > 4900
       }
       .order { $0.stars.desc.nullsLast }.limit(20).fetchAll(db).count
     },
@@ -179,7 +179,7 @@ enum FluentQueries {
       "keywords like a text, with their weights",
       "SELECT keyword, weight FROM weighted_keywords WHERE keyword ILIKE \("tag1%") ORDER BY weight DESC LIMIT 50"
     ) { db in
-      try WeightedKeyword.filter { $0.keyword.like("tag1%", caseSensitive: false) }
+      try WeightedKeyword.filter { $0.keyword.like("tag1%") }
         .order { $0.weight.desc.nullsLast }.limit(50).select { ($0.keyword, $0.weight) }.fetchAll(
           db
         ).count
@@ -188,7 +188,7 @@ enum FluentQueries {
       "owners like a text",
       "SELECT DISTINCT repo_owner FROM search WHERE repo_owner ILIKE \("owner4%") ORDER BY repo_owner LIMIT 50"
     ) { db in
-      try FoundPackage.filter { $0.owner.like("owner4%", caseSensitive: false) }
+      try FoundPackage.filter { $0.owner.like("owner4%") }
         .select { $0.owner }.distinct().order { $0.asc.nullsLast }.limit(50).fetchAll(db).count
     },
     ByHandQuery(
@@ -437,12 +437,15 @@ enum FluentQueries {
       .update(db) { $0.score = $1.stars / 50 }
     },
     ByHandQuery(
-      "old builds are removed",
-      "DELETE FROM builds WHERE status = \("triggered")::build_status AND created_at < \(Date(timeIntervalSince1970: 0))"
+      "old builds are run again",
+      """
+      UPDATE builds SET status = \("triggered")::build_status, updated_at = \(Date()) WHERE status = \("triggered")::build_status
+      AND created_at < \(Date(timeIntervalSince1970: 1_704_070_000)) RETURNING id
+      """
     ) { db in
       try PackageBuild.filter {
-        $0.status == .triggered && $0.createdAt < Date(timeIntervalSince1970: 0)
-      }.delete(db)
+        $0.status == .triggered && $0.createdAt < Date(timeIntervalSince1970: 1_704_070_000)
+      }.update(db) { $0.status = .triggered }
     },
   ]
 }

@@ -7,12 +7,25 @@ extension SQLFragment {
   /// Whether it is a bound text, which takes the type of a column that it meets.
   var isText: Bool { kind == .value && Swift.type(of: value).columnType.kind == .text }
 
-  /// The column whose type `coalesce` returns; nil for any other fragment.
-  var coalescedColumn: SQLFragment? {
-    guard case .call(let name, let arguments) = content, "\(name)" == "coalesce",
-      let column = arguments.first, column.isName
+  /// The column whose type and collation `coalesce`, `lower` or `upper` returns; nil for any other fragment.
+  var convertedColumn: SQLFragment? {
+    guard case .call(let name, let arguments) = content,
+      ["coalesce", "lower", "upper"].contains("\(name)"), let column = arguments.first,
+      column.isName
     else { return nil }
     return column
+  }
+
+  /// The fragment as the pattern for a column's text, which has the column's collation.
+  func pattern(beside text: SQLFragment) -> SQLFragment {
+    isText && text.isName ? SQLFragment(.beside(value, text)) : grouped
+  }
+
+  /// The operand of a function that folds case, or of a pattern match. Its collation folds ASCII letters only, as in
+  /// SQLite; a column has its own, which is the same unless another program has made it, and which its indexes have.
+  var foldedAsDeclared: SQLFragment {
+    let text = withoutCollation
+    return text.isName ? text : "\(text.grouped) COLLATE \"C\""
   }
 
   /// Whether the fragment is an operator that SQLite has too, between names and values, which need no

@@ -144,7 +144,7 @@ struct PostgresDialect: Dialect {
     case .equal, .notEqual, .same, .notSame, .less, .lessOrEqual, .greater, .greaterOrEqual:
       comparison(fragment.operation, left, right)
     case .in: membership(left, right)
-    case .like: "\(text(left)) ILIKE \(right.grouped) ESCAPE ''"
+    case .like: "\(left.foldedAsDeclared) ILIKE \(right.pattern(beside: left)) ESCAPE ''"
     case .escape: escaped(left, right)
     case .glob: glob(left, right)
     case .divide, .remainder:
@@ -175,7 +175,7 @@ struct PostgresDialect: Dialect {
     _ left: SQLFragment, _ operation: SQLOperator, _ right: SQLFragment
   ) -> SQLFragment {
     if let same = beside(left, operation, right) { return same }
-    if right.isText, let column = left.coalescedColumn {
+    if right.isText, let column = left.convertedColumn {
       return SQLFragment(left.grouped, operation, SQLFragment(.beside(right.value, column)))
     }
     return SQLFragment(left.grouped, operation, right.grouped)
@@ -241,12 +241,6 @@ struct PostgresDialect: Dialect {
     return "\(left.collated.grouped) IN (\(.list(values)))"
   }
 
-  /// The operand of a pattern match, with a collation that folds the case of ASCII letters only, as in
-  /// SQLite.
-  private func text(_ operand: SQLFragment) -> SQLFragment {
-    "\(operand.withoutCollation.grouped) COLLATE \"C\""
-  }
-
   private func escaped(_ match: SQLFragment, _ character: SQLFragment) -> SQLFragment? {
     guard match.operation == .like, let left = match.left else { return nil }
     // In SQLite, a pattern that ends in an escape matches nothing.
@@ -255,7 +249,8 @@ struct PostgresDialect: Dialect {
     {
       return "(\(left.withoutCollation.grouped) <> \(left.withoutCollation.grouped))"
     }
-    return "\(text(left)) ILIKE \(match.rightOperand) ESCAPE \(character)"
+    return
+      "\(left.foldedAsDeclared) ILIKE \(match.rightOperand.pattern(beside: left)) ESCAPE \(character)"
   }
 
   /// Whether a pattern ends in an escape character that nothing follows.
@@ -272,7 +267,7 @@ struct PostgresDialect: Dialect {
     guard case .text(let glob)? = pattern.boundValue else {
       return .unsupported("GLOB with a pattern that isn't a constant")
     }
-    return "\(text(left)) ~ \(SQLFragment(value: GlobPattern.regularExpression(glob)))"
+    return "\(left.foldedAsDeclared) ~ \(SQLFragment(value: GlobPattern.regularExpression(glob)))"
   }
 
   /// A bit shift. As in SQLite, 64 bits or more leave 0 to the left, and only the sign to the right.

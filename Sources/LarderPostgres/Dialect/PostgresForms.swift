@@ -71,7 +71,7 @@ enum PostgresForms {
       return typed.map { "\(text: name)(\(.list($0)))" }
     case ("substr", 2...): return substring(arguments)
     case ("lower", 1), ("upper", 1):
-      return "\(text: name)(\(arguments[0].grouped) COLLATE \"C\")"
+      return "\(text: name)(\(arguments[0].foldedAsDeclared))"
     case ("trim", 1): return "btrim(\(arguments[0]), ' ')"
     case ("total", 1), ("avg", 1): return aggregate(fragment, nil)
     case ("sum", 1): return RealNumbers.isReal(arguments[0]) ? aggregate(fragment, nil) : nil
@@ -190,9 +190,9 @@ enum PostgresForms {
     let text = text.withoutCollation.grouped
     // Only a pattern that matches nothing is NULL.
     if pattern.isNull { return "(\(text) <> \(text))" }
-    let folded: SQLFragment =
-      caseSensitive ? text : "translate(lower(\(text) COLLATE \"und-x-icu\"), 'ς', 'σ')"
-    return "\(folded) COLLATE \"C\" LIKE \(pattern)"
+    if caseSensitive { return "\(text.foldedAsDeclared) LIKE \(pattern.pattern(beside: text))" }
+    return
+      "translate(lower(\(text) COLLATE \"und-x-icu\"), 'ς', 'σ') COLLATE \"C\" LIKE \(pattern)"
   }
 
   private static func form(
