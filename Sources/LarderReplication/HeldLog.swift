@@ -124,6 +124,9 @@ final class HeldLog: @unchecked Sendable {
     }
   }
 
+  /// Whether the marks mean nothing any more, so that all has to begin anew.
+  var hasFailed: Bool { lock.withLock { _ in failure != nil } }
+
   /// Takes a mark at the end of the log, notes what was committed since the last one, and releases that.
   func advance() throws { try lock.withLock { _ in try advanceLocked() } }
 
@@ -213,7 +216,10 @@ final class HeldLog: @unchecked Sendable {
   func resume(at place: LogPlace) throws -> Bool {
     try lock.withLock { _ in
       let end = noted.place
-      guard end.salts == place.salts, place.frame <= end.frame else { return false }
+      // A new log has no salts before its first frame, so that all of them would be the same.
+      guard place.salts != 0, end.salts == place.salts, place.frame <= end.frame else {
+        return false
+      }
       if place.frame > 0 {
         let frame = try file.frame(place.frame)
         guard frame.checksum == place.checksum, frame.salts == place.salts else { return false }

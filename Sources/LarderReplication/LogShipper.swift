@@ -122,6 +122,11 @@ final class LogShipper: @unchecked Sendable {
       plan(after: isBusy ? .zero : max(.zero, nextSegment - MonotonicClock.now))
     } catch {
       guard !isBarred else { return }
+      if held?.hasFailed == true {
+        held?.close()
+        held = nil
+        base = nil
+      }
       note(error)
       failures += 1
       plan(after: min(max(plan.interval, .milliseconds(50)) * (1 << min(failures - 1, 10)), Self.longestPause))
