@@ -83,8 +83,8 @@ let package = Package(
     .testTarget(
       name: "LarderSQLiteTests",
       dependencies: [
-        "LarderBackup", "LarderChangeset", "LarderSQLite", "LarderVirtualTables", "TestSupport",
-        "test-process",
+        "LarderBackup", "LarderChangeset", "LarderReplication", "LarderSQLite",
+        "LarderVirtualTables", "TestSupport", "test-process",
       ]),
     .testTarget(
       name: "LarderTests",
@@ -116,8 +116,8 @@ let package = Package(
       name: "proof",
       dependencies: [
         "Larder", "LarderBackup", "LarderChangeset", "LarderFleet", "LarderMacroExpansion",
-        "LarderTesting", "LarderVirtualTables", "CFaultInjection", "PostgresSupport",
-        "RandomQueries", "TestSupport",
+        "LarderReplication", "LarderTesting", "LarderVirtualTables", "CFaultInjection",
+        "PostgresSupport", "RandomQueries", "TestSupport",
       ],
       path: "Tests/Proof",
       exclude: ["results.jsonl"]

@@ -54,6 +54,8 @@ final class HeldLog: @unchecked Sendable {
     var pageSize: Int
     /// In milliseconds since 1970.
     var time: Int
+    /// When the oldest change was noted.
+    var since: Duration?
   }
 
   private static let begin = "BEGIN; PRAGMA schema_version"
@@ -251,6 +253,7 @@ final class HeldLog: @unchecked Sendable {
       }
       pages.numbers = numbers
       pages.bytes = try read(numbers, pages.pageSize)
+      pages.since = changedSince
       if pages.isCommit {
         changed.removeAll(keepingCapacity: changed.count < 100_000)
         changedSince = nil

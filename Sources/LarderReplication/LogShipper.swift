@@ -22,6 +22,8 @@ final class LogShipper: @unchecked Sendable {
   /// Waits until what was committed so far is on disk.
   private let waitUntilDurable: @Sendable () throws -> Void
   private let queue: DispatchQueue
+  /// Moves the mark while the sink doesn't answer.
+  private let marks = DispatchQueue(label: "larder.replication.mark")
   /// Runs the program's callbacks, which may call this object.
   private let reports = DispatchQueue(label: "larder.replication.report")
   let state = Lock(State())
@@ -36,7 +38,12 @@ final class LogShipper: @unchecked Sendable {
   var chain: LogChain?
   var table = PageTable()
   /// The object that is being sent, again and again until the sink has it.
-  var pending: Pending?
+  var pending: Pending? {
+    didSet {
+      let (bytes, since) = (pending?.bytes.count ?? 0, pending?.since)
+      state.withLock { ($0.sentBytes, $0.sentSince) = (bytes, since) }
+    }
+  }
   var base: BaseProgress?
   /// The first page that isn't known to the table, where a look for such pages goes on.
   var sweep: UInt32 = 1
@@ -62,6 +69,10 @@ final class LogShipper: @unchecked Sendable {
     var requested = 0
     var served = 0
     var isKicked = false
+    var beginnings = 0
+    /// The bytes on their way to the sink, and since when the oldest of them have waited.
+    var sentBytes = 0
+    var sentSince: Duration?
     var waiters: [Waiter] = []
   }
 
@@ -69,6 +80,8 @@ final class LogShipper: @unchecked Sendable {
   struct Pending {
     let name: String
     let bytes: [UInt8]
+    /// When the oldest change in it was noted; nil for none.
+    var since: Duration?
     let completion: (LogShipper) -> Void
   }
 
@@ -95,7 +108,26 @@ final class LogShipper: @unchecked Sendable {
   /// Begins to ship. Throws what keeps it from taking the mark, or the sink's errors at the start.
   func start() throws { try queue.sync { _ = try open() } }
 
-  func begin() { queue.async { [weak self] in self?.work() } }
+  func begin() {
+    queue.async { [weak self] in self?.work() }
+    let beginning = state.withLock { state in
+      state.beginnings += 1
+      return state.beginnings
+    }
+    marks.repeats(after: plan.interval) { [weak self] in self?.moveMarkInTime(beginning) ?? false }
+  }
+
+  /// Moves the mark once per interval, whatever the sink does: it holds up other processes' checkpoints. Returns
+  /// whether to go on.
+  private func moveMarkInTime(_ beginning: Int) -> Bool {
+    if let held = holding.withLock({ $0 }) {
+      held.moveMark()
+      describe(held)
+    }
+    return state.withLock {
+      !($0.isPaused || $0.hasEnded || $0.lost != nil) && $0.beginnings == beginning
+    }
+  }
 
   /// Has the next segment cut at once.
   func kick() {
@@ -121,10 +153,13 @@ final class LogShipper: @unchecked Sendable {
       state.withLock { $0.statistics.error = nil }
       plan(after: isBusy ? .zero : max(.zero, nextSegment - MonotonicClock.now))
     } catch {
-      guard !isBarred else { return }
+      guard !isBarred else {
+        // After the loss of the log, it isn't held any more either.
+        if state.withLock({ $0.lost != nil }) { releaseMark() }
+        return
+      }
       if held?.hasFailed == true {
-        held?.close()
-        held = nil
+        releaseMark()
         base = nil
       }
       note(error)
@@ -246,11 +281,11 @@ final class LogShipper: @unchecked Sendable {
   }
 
   private func describe(_ held: HeldLog) {
-    let backlog = held.backlog
-    let waiting = pending?.bytes.count ?? 0
+    let (pages, since) = held.backlog
+    let bytes = pages * held.pageSize
     state.withLock { state in
-      state.statistics.pendingBytes = backlog.pages * held.pageSize + waiting
-      state.statistics.pendingSince = backlog.since ?? (waiting > 0 ? MonotonicClock.now : nil)
+      state.statistics.pendingBytes = bytes + state.sentBytes
+      state.statistics.pendingSince = state.sentSince ?? since
     }
   }
 
@@ -273,6 +308,10 @@ final class LogShipper: @unchecked Sendable {
       }
     }
     saveTable()
+    releaseMark()
+  }
+
+  private func releaseMark() {
     held?.close()
     held = nil
   }
@@ -316,9 +355,6 @@ extension LogShipper: AccessCompanion {
 
   func abandon() {
     finishWaiters { $0.hasEnded = true }
-    queue.async { [self] in
-      held?.close()
-      held = nil
-    }
+    queue.async { [self] in releaseMark() }
   }
 }

@@ -67,6 +67,14 @@ public final class ReplicatedDatabase: Sendable {
     self.connections = WeakConnections(connections)
   }
 
+  /// The queue's or pool's connections. Throws `ResultCode.misuse` if it is gone.
+  var openConnections: Connections {
+    get throws {
+      guard let value = connections.value else { throw Self.endError }
+      return value
+    }
+  }
+
   /// Figures of what was done. They can be read at any time.
   public var statistics: Statistics { shipper.state.withLock { $0.statistics } }
 

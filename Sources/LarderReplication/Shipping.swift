@@ -34,7 +34,9 @@ extension LogShipper {
     let name = ObjectName.segment(
       first: segment.first, last: segment.last, epoch: chain.epoch, time: segment.time,
       isCommit: segment.isCommit)
-    pending = Pending(name: fullName(name, chain), bytes: segment.encoded) { shipper in
+    pending = Pending(
+      name: fullName(name, chain), bytes: segment.encoded, since: pages.since
+    ) { shipper in
       shipper.hasShipped(sent, sums)
     }
   }

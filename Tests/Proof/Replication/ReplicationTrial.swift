@@ -60,7 +60,7 @@ final class ReplicationTrial {
     // The sink may fail at the start.
     for _ in 0..<200 where log == nil {
       log = try? access.replicate(
-        to: sink, as: "cities", every: .milliseconds(Int.random(in: 1...6, using: &random)))
+        to: sink, as: "cities", every: .milliseconds(Int.random(in: 1...6, using: &random))) { if getenv("KEEP") != nil { print("failure:", $0) } }
     }
     guard let log else { throw WrongAnswer(description: "the replication doesn't begin") }
     for _ in 0..<Int.random(in: 4...10, using: &random) {
