@@ -141,7 +141,9 @@ extension LogCatalog.Generation {
   var firstBehindGap: LogCatalog.Segment? {
     guard let base = bases.last else { return nil }
     let reached = reach(from: base.start)
-    return segments.first { $0.first > base.start && reached[$0.first - 1] == nil }
+    // Of segments that were merged, some may be left over.
+    let end = reached.keys.max() ?? base.start
+    return segments.first { $0.last > end }
   }
 
   /// The parts of a base, in order; nil if one is missing.

@@ -173,6 +173,7 @@ extension LogShipper {
 
   func publishPosition() {
     guard let chain else { return }
+    state.withLock { $0.epoch = chain.epoch }
     state.withLock { $0.statistics.position = chain.hasBase && !chain.isWithinCommit ? chain.position : nil }
   }
 

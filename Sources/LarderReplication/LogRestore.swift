@@ -173,7 +173,7 @@ private final class RestoredFile<Sink: LogSink>: Sendable {
       }
       (link, number) = (segment.link, segment.last)
       try self.write(segment)
-      self.pageCount.withLock { $0 = segment.pageCount }
+      try self.setPageCount(segment.pageCount)
     }
     guard number == point.number else {
       throw DatabaseError(.notFound, "the log ends at segment \(number) of \(point.number)")
@@ -205,6 +205,18 @@ private final class RestoredFile<Sink: LogSink>: Sendable {
       for index in some.indices {
         if let segment = try fetched[index]?.get() { try then(segment, some[index]) }
       }
+    }
+  }
+
+  /// Cuts off what is beyond the end of the database. Pages that are added again later are zero until they are
+  /// written.
+  private func setPageCount(_ count: UInt32) throws {
+    let isLess = pageCount.withLock { known in
+      defer { known = count }
+      return count < known
+    }
+    guard !isLess || ftruncate(descriptor, off_t(count) * off_t(pageSize)) == 0 else {
+      throw Self.error(path)
     }
   }
 

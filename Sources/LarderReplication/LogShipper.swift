@@ -14,7 +14,7 @@ import LarderSQLite
 final class LogShipper: @unchecked Sendable {
   let location: FileLocation
   let configuration: Configuration
-  let plan: Plan
+  let plan: ReplicationPlan
   let sink: any LogSink
   /// The prefix of the database's objects.
   let prefix: String
@@ -24,6 +24,7 @@ final class LogShipper: @unchecked Sendable {
   private let queue: DispatchQueue
   /// Moves the mark while the sink doesn't answer.
   private let marks = DispatchQueue(label: "larder.replication.mark")
+  private let upkeep = DispatchQueue(label: "larder.replication.upkeep")
   /// Runs the program's callbacks, which may call this object.
   private let reports = DispatchQueue(label: "larder.replication.report")
   let state = Lock(State())
@@ -53,13 +54,6 @@ final class LogShipper: @unchecked Sendable {
   private var nextSegment = Duration.zero
   private var lastForeignCheckpoint = Duration.zero
 
-  struct Plan {
-    let interval: Duration
-    /// How many bytes of pages an object holds at most.
-    let objectSize: Int
-    let onFailure: (@Sendable (any Error) -> Void)?
-  }
-
   struct State {
     var statistics = ReplicatedDatabase.Statistics()
     var isPaused = false
@@ -70,6 +64,8 @@ final class LogShipper: @unchecked Sendable {
     var served = 0
     var isKicked = false
     var beginnings = 0
+    /// The owner's number; nil before the start.
+    var epoch: Int?
     /// The bytes on their way to the sink, and since when the oldest of them have waited.
     var sentBytes = 0
     var sentSince: Duration?
@@ -85,12 +81,13 @@ final class LogShipper: @unchecked Sendable {
     let completion: (LogShipper) -> Void
   }
 
+  private static let upkeepInterval = Duration.seconds(300)
   /// The longest pause after a failure.
   private static let longestPause = Duration.seconds(30)
 
   init(
     of location: FileLocation, _ identity: DatabaseIdentity, _ configuration: Configuration,
-    into sink: any LogSink, _ prefix: String, _ plan: Plan,
+    into sink: any LogSink, _ prefix: String, _ plan: ReplicationPlan,
     waitUntilDurable: @escaping @Sendable () throws -> Void
   ) {
     self.location = location
@@ -114,7 +111,24 @@ final class LogShipper: @unchecked Sendable {
       state.beginnings += 1
       return state.beginnings
     }
+    upkeep.repeats(after: Self.upkeepInterval) { [weak self] in self?.keepUp(beginning) ?? false }
     marks.repeats(after: plan.interval) { [weak self] in self?.moveMarkInTime(beginning) ?? false }
+  }
+
+  /// Merges and removes objects. Returns whether to go on.
+  private func keepUp(_ beginning: Int) -> Bool {
+    let (goesOn, epoch) = state.withLock {
+      (!$0.hasEnded && $0.lost == nil && $0.beginnings == beginning, $0.epoch)
+    }
+    guard goesOn, let epoch else { return goesOn }
+    do {
+      try LogUpkeep(sink: sink, prefix: prefix, keeping: plan.keeping)
+        .run(epoch: epoch, now: HeldLog.milliseconds)
+    } catch {
+      // It is tried again next time.
+      report(error)
+    }
+    return true
   }
 
   /// Moves the mark once per interval, whatever the sink does: it holds up other processes' checkpoints. Returns
@@ -206,6 +220,7 @@ final class LogShipper: @unchecked Sendable {
       try ship(held)
       if chain?.hasBase == true { serve(upTo: request) }
       checkpointIfLong(held)
+      beginBaseIfLong()
     }
     return try continueBase(held) || continueTable(held)
   }

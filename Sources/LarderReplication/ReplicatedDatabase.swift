@@ -135,6 +135,13 @@ public final class ReplicatedDatabase: Sendable {
     DatabaseError(.misuse, "the replication has ended")
   }
 
+  /// Merges and removes objects as if it were a moment, in milliseconds since 1970.
+  package func keepUp(asAt now: Int) throws {
+    guard let epoch = shipper.state.withLock({ $0.epoch }) else { return }
+    try LogUpkeep(sink: shipper.sink, prefix: shipper.prefix, keeping: shipper.plan.keeping)
+      .run(epoch: epoch, now: now)
+  }
+
   /// Ends the replication. What was committed before is shipped, if the sink is there. Cancelling again does
   /// nothing.
   public func cancel() {
@@ -158,6 +165,8 @@ extension DatabaseAccess {
   ///   - sink: the place to ship to, such as `.folder("/mnt/backup")`.
   ///   - name: the database's name there; nil for that of its file. Each database in a sink has its own.
   ///   - interval: how often a segment is cut, if anything was committed.
+  ///   - keeping: how long what can be restored is kept. Every segment is kept for a day, then those of minutes,
+  ///     and after a week those of hours, if there are longer ones.
   ///   - onFailure: called with each error, one call at a time.
   ///
   /// Throws ``UnsupportedByEngine`` if the engine isn't SQLite. Throws `ResultCode.misuse` for a database without
@@ -166,14 +175,16 @@ extension DatabaseAccess {
   /// start. Later errors aren't thrown.
   public func replicate(
     to sink: some LogSink, as name: String? = nil, every interval: Duration = .seconds(1),
-    onFailure: (@Sendable (any Error) -> Void)? = nil
+    keeping: Duration = .seconds(30 * 86_400), onFailure: (@Sendable (any Error) -> Void)? = nil
   ) throws -> ReplicatedDatabase {
-    try replicate(
-      to: sink, as: name, .init(interval: interval, objectSize: 8 << 20, onFailure: onFailure))
+    var plan = ReplicationPlan(interval: interval)
+    plan.keeping = keeping.bounded
+    plan.onFailure = onFailure
+    return try replicate(to: sink, as: name, plan)
   }
 
-  func replicate(
-    to sink: any LogSink, as name: String?, _ plan: LogShipper.Plan
+  package func replicate(
+    to sink: any LogSink, as name: String?, _ plan: ReplicationPlan
   ) throws -> ReplicatedDatabase {
     guard let writer = connections.writersFile else {
       throw UnsupportedByEngine(engine: connections.engine, feature: "replication")

@@ -64,6 +64,15 @@ extension LogShipper {
 
   // MARK: Whole copies
 
+  /// Begins another whole copy once the chain is longer than the database.
+  func beginBaseIfLong() {
+    guard base == nil, let chain, chain.hasBase, !chain.isWithinCommit,
+      chain.bytesSinceBase > max(plan.smallestChain, chain.baseBytes)
+    else { return }
+    base = BaseProgress(start: chain.last, link: chain.link)
+    self.chain?.bytesSinceBase = 0
+  }
+
   /// Sends the next part of the whole copy that is being made. Returns whether there is more to do.
   func continueBase(_ held: HeldLog) throws -> Bool {
     guard let base, let chain else { return false }
@@ -111,7 +120,6 @@ extension LogShipper {
     pending = Pending(name: fullName(name, chain), bytes: end.encoded) { shipper in
       shipper.chain?.hasBase = true
       shipper.chain?.baseBytes = base.bytes
-      shipper.chain?.bytesSinceBase = 0
       shipper.base = nil
       shipper.publishPosition()
       shipper.state.withLock { $0.statistics.bases += 1 }

@@ -55,7 +55,7 @@ enum AccessMisuse {
       access, folder in
       try access.backup(every: .seconds(60), to: folder + "/copies").cancel()
     },
-    Call("DatabaseAccess.replicate(to:as:every:onFailure:)", outcome: .either) {
+    Call("DatabaseAccess.replicate(to:as:every:keeping:onFailure:)", outcome: .either) {
       access, folder in
       try access.replicate(to: .folder(folder + "/log")).cancel()
     },

@@ -60,13 +60,18 @@ final class ReplicationTrial {
     // The sink may fail at the start.
     for _ in 0..<200 where log == nil {
       log = try? access.replicate(
-        to: sink, as: "cities", every: .milliseconds(Int.random(in: 1...6, using: &random))) { if getenv("KEEP") != nil { print("failure:", $0) } }
+        to: sink, as: "cities",
+        .small(
+          interval: .milliseconds(Int.random(in: 1...6, using: &random)),
+          objectSize: [1 << 14, 1 << 16, 8 << 20].randomElement(using: &random) ?? 0,
+          smallestChain: [1 << 16, 1 << 19].randomElement(using: &random) ?? 0))
     }
     guard let log else { throw WrongAnswer(description: "the replication doesn't begin") }
     for _ in 0..<Int.random(in: 4...10, using: &random) {
       try burst(access)
       try event(access)
       if chance(4) { try acknowledge(access, log) }
+      if chance(4) { try keepUp(log) }
     }
     if isLast || chance(3) {
       let count = try access.read { try ReplicatedModel.count(in: $0) }
@@ -176,6 +181,22 @@ final class ReplicationTrial {
     details.acknowledged += 1
   }
 
+  /// Merges segments, as if it were later; and now and then as if all were old, so that much is removed.
+  private func keepUp(_ log: ReplicatedDatabase) throws {
+    let now = Int(Date().timeIntervalSince1970 * 1000)
+    let later = [60_000, 3_600_000, 2 * 86_400_000, 40 * 86_400_000].randomElement(using: &random) ?? 0
+    let before = later < 86_400_000 ? try ReplicatedDatabase.points(in: folder, name: "cities") : []
+    // The sink may fail.
+    guard (try? log.keepUp(asAt: now + later)) != nil else { return }
+    details.upkeeps += 1
+    let after = try Set(ReplicatedDatabase.points(in: folder, name: "cities").map(\.position))
+    // A generation may begin meanwhile; but nothing goes within a day.
+    if let gone = before.first(where: { !after.contains($0.position) }) {
+      if let keep = getenv("KEEP") { _ = try? FileManager.default.copyItem(atPath: scratch.path, toPath: String(cString: keep) + "/" + UUID().uuidString) }
+      throw WrongAnswer(description: "merging has removed the point \(gone.position)")
+    }
+  }
+
   // MARK: Restoring
 
   private func restore(_ moment: ReplicatedDatabase.Moment) throws -> (count: Int, path: String) {
@@ -269,6 +290,7 @@ struct ReplicationFigures {
   var generations = 0
   var comparisons = 0
   var journals = 0
+  var upkeeps = 0
   var contents = 0
   var faults = 0
   var gaps = 0
@@ -281,6 +303,7 @@ struct ReplicationFigures {
     sum.generations += other.generations
     sum.comparisons += other.comparisons
     sum.journals += other.journals
+    sum.upkeeps += other.upkeeps
     sum.contents += other.contents
     sum.faults += other.faults
     sum.gaps += other.gaps
@@ -292,7 +315,7 @@ struct ReplicationFigures {
       "\(files) files byte for byte", "\(acknowledged) acknowledged commits there",
       "\(generations) generations", "\(comparisons) comparisons of all pages",
       "\(journals) changes of the journal, \(contents) of the content", "\(faults) faults of the sink", "\(kills) kills",
-      "\(gaps) times in named gaps",
+      "\(gaps) times in named gaps", "\(upkeeps) rounds of merging and removing",
     ]
   }
 }
