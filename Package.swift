@@ -45,7 +45,8 @@ let package = Package(
     .target(name: "LarderMacroExpansion"),
     .target(name: "LarderTerminal", dependencies: ["LarderSQLite"]),
     .executableTarget(
-      name: "LarderTool", dependencies: ["Larder", "LarderPostgres", "LarderTerminal"]),
+      name: "LarderTool",
+      dependencies: ["Larder", "LarderPostgres", "LarderReplication", "LarderTerminal"]),
     .target(name: "LarderTesting", dependencies: ["Larder"]),
     .executableTarget(
       name: "gazetteer",
@@ -72,7 +73,9 @@ let package = Package(
       name: "DeskTests", dependencies: ["LarderTesting", "PostgresSupport", "TestSupport", "desk"]),
     .testTarget(
       name: "LarderToolTests",
-      dependencies: ["Larder", "LarderTerminal", "PostgresSupport", "TestSupport", "LarderTool"],
+      dependencies: [
+        "Larder", "LarderReplication", "LarderTerminal", "PostgresSupport", "TestSupport", "LarderTool",
+      ],
       exclude: ["Golden"]),
     .target(name: "TestSupport", dependencies: ["Larder"], path: "Tests/TestSupport"),
     .target(

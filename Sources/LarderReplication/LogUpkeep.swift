@@ -77,14 +77,15 @@ struct LogUpkeep {
     for segment in generation.finest() {
       open.append(segment)
       guard segment.isCommit else { continue }
-      if let former = current.last, let next = open.first,
-        former.time / length != segment.time / length || former.epoch != next.epoch
-          || former.last + 1 != next.first || needed.contains(former.last)
+      let isOfOne = open.allSatisfy { $0.epoch == segment.epoch }
+      if let former = current.last,
+        !isOfOne || former.time / length != segment.time / length || former.epoch != segment.epoch
+          || needed.contains(former.last)
       {
         periods.append(current)
         current = []
       }
-      current += open
+      if isOfOne { current += open }
       open = []
     }
     if let last = current.last, last.time / length < now / length { periods.append(current) }
@@ -194,19 +195,21 @@ extension LogSegment {
 }
 
 extension LogCatalog.Generation {
-  /// The shortest segments, in order.
+  /// The most segments that lead to the last one, without a gap.
   fileprivate func finest() -> [LogCatalog.Segment] {
-    var shortest: [Int: LogCatalog.Segment] = [:]
+    var reached: [Int: Step] = [:]
     for segment in segments {
-      if let known = shortest[segment.first], known.last <= segment.last { continue }
-      shortest[segment.first] = segment
+      let count = (reached[segment.first - 1]?.count ?? 0) + 1
+      if let known = reached[segment.last], known.count >= count { continue }
+      reached[segment.last] = Step(count: count, segment: segment)
     }
-    var found: [LogCatalog.Segment] = []
-    for segment in shortest.values.sorted(by: { $0.first < $1.first })
-    where segment.first > (found.last?.last ?? 0) {
-      found.append(segment)
+    var path: [LogCatalog.Segment] = []
+    var number = reached.keys.max() ?? 0
+    while let segment = reached[number]?.segment {
+      path.append(segment)
+      number = segment.first - 1
     }
-    return found
+    return path.reversed()
   }
 
   /// The fewest segments that make up a range; none if there is a gap.

@@ -56,15 +56,16 @@ final class ReplicationTrial {
       : try DatabaseQueue(path: path, configuration: configuration)
     try access.inTransaction { try ReplicatedModel.create(in: $0) }
     let sink = FaultySink(folder, rate: isLast ? 0 : [0, 30, 150].randomElement(using: &random) ?? 0, seed: seed)
+    let interval = Int.random(in: 1...6, using: &random)
+    let objectSize: Int = [1 << 14, 1 << 16, 8 << 20].randomElement(using: &random) ?? 1
+    let smallestChain: Int = chance(2) ? 1 << 16 : 1 << 19
     var log: ReplicatedDatabase?
     // The sink may fail at the start.
     for _ in 0..<200 where log == nil {
       log = try? access.replicate(
         to: sink, as: "cities",
         .small(
-          interval: .milliseconds(Int.random(in: 1...6, using: &random)),
-          objectSize: [1 << 14, 1 << 16, 8 << 20].randomElement(using: &random) ?? 0,
-          smallestChain: [1 << 16, 1 << 19].randomElement(using: &random) ?? 0))
+          interval: .milliseconds(interval), objectSize: objectSize, smallestChain: smallestChain))
     }
     guard let log else { throw WrongAnswer(description: "the replication doesn't begin") }
     for _ in 0..<Int.random(in: 4...10, using: &random) {
