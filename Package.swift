@@ -74,7 +74,8 @@ let package = Package(
     .testTarget(
       name: "LarderToolTests",
       dependencies: [
-        "Larder", "LarderReplication", "LarderTerminal", "PostgresSupport", "TestSupport", "LarderTool",
+        "Larder", "LarderReplication", "LarderTerminal", "PostgresSupport", "TestSupport",
+        "LarderTool",
       ],
       exclude: ["Golden"]),
     .target(name: "TestSupport", dependencies: ["Larder"], path: "Tests/TestSupport"),

@@ -203,7 +203,9 @@ final class HeldLog: @unchecked Sendable {
 
   var place: LogPlace { lock.withLock { _ in noted.place } }
 
-  var pageSize: Int { lock.withLock { _ in noted.pageSize > 0 ? noted.pageSize : fallbackPageSize } }
+  var pageSize: Int {
+    lock.withLock { _ in noted.pageSize > 0 ? noted.pageSize : fallbackPageSize }
+  }
 
   /// How many pages have changed and weren't taken, and since when.
   var backlog: (pages: Int, since: Duration?) {

@@ -39,7 +39,8 @@ struct LogCatalog {
     for object in try sink.list(prefix) {
       let rest = object.name.dropFirst(prefix.count).split(
         separator: "/", omittingEmptySubsequences: false)
-      guard rest.count == 2, let generation = GenerationName(rest[0]), let name = ObjectName(rest[1])
+      guard rest.count == 2, let generation = GenerationName(rest[0]),
+        let name = ObjectName(rest[1])
       else { continue }
       found[generation, default: Generation(name: generation)].add(name, object)
     }

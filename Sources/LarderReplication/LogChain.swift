@@ -174,7 +174,9 @@ extension LogShipper {
   func publishPosition() {
     guard let chain else { return }
     state.withLock { $0.epoch = chain.epoch }
-    state.withLock { $0.statistics.position = chain.hasBase && !chain.isWithinCommit ? chain.position : nil }
+    state.withLock {
+      $0.statistics.position = chain.hasBase && !chain.isWithinCommit ? chain.position : nil
+    }
   }
 
   private static func ownerText(_ location: FileLocation) -> String {

@@ -93,8 +93,11 @@ final class LogFile {
     while offset < bytes.count {
       var a = bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self)
       var b = bytes.loadUnaligned(fromByteOffset: offset + 4, as: UInt32.self)
-      if isBigEndian { (a, b) = (UInt32(bigEndian: a), UInt32(bigEndian: b)) }
-      else { (a, b) = (UInt32(littleEndian: a), UInt32(littleEndian: b)) }
+      if isBigEndian {
+        (a, b) = (UInt32(bigEndian: a), UInt32(bigEndian: b))
+      } else {
+        (a, b) = (UInt32(littleEndian: a), UInt32(littleEndian: b))
+      }
       first = first &+ a &+ second
       second = second &+ b &+ first
       offset += 8

@@ -18,7 +18,8 @@ extension ReplicatedDatabase {
     /// Reads a position as ``description`` writes it; nil for any other text.
     public init?(_ text: String) {
       let parts = text.split(separator: "/", omittingEmptySubsequences: false)
-      guard parts.count == 2, let generation = GenerationName(parts[0]), let segment = Int(parts[1]),
+      guard parts.count == 2, let generation = GenerationName(parts[0]),
+        let segment = Int(parts[1]),
         segment >= 0
       else { return nil }
       self.init(generation: generation.text, segment: segment)

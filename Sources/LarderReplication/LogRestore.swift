@@ -165,7 +165,8 @@ private final class RestoredFile<Sink: LogSink>: Sendable {
     try inParallel(generation.path(to: point)) { _, _ in
     } then: { segment, name in
       guard segment.kind == .changes, segment.first == number + 1,
-        link == nil || segment.previous == link, number > self.base.first || link != nil
+        link == nil || segment.previous == link,
+        number > self.base.first || link != nil
           || segment.previous == self.base.previous
       else {
         throw DatabaseError(
@@ -222,8 +223,9 @@ private final class RestoredFile<Sink: LogSink>: Sendable {
 
   private func write(_ segment: LogSegment) throws {
     try segment.forEachPage { number, page in
-      guard pwrite(descriptor, page.baseAddress, page.count, off_t(number - 1) * off_t(pageSize))
-        == page.count
+      guard
+        pwrite(descriptor, page.baseAddress, page.count, off_t(number - 1) * off_t(pageSize))
+          == page.count
       else { throw Self.error(path) }
     }
   }

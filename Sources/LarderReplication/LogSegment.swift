@@ -105,7 +105,9 @@ struct LogSegment {
     self.kind = kind
     (owner, generation) = (fields[2], fields[3])
     let count = Int(clamping: fields[16])
-    (epoch, first, last) = (Int(clamping: fields[4]), Int(clamping: fields[5]), Int(clamping: fields[6]))
+    (epoch, first, last) = (
+      Int(clamping: fields[4]), Int(clamping: fields[5]), Int(clamping: fields[6])
+    )
     (previous, mergedLink, time) = (fields[7], fields[8], Int(clamping: fields[9]))
     (pageSize, pageCount) = (Int(clamping: fields[10]), UInt32(clamping: fields[11]))
     (isCommit, end) = (fields[12] != 0, Int(clamping: fields[17]))

@@ -178,7 +178,9 @@ final class LogShipper: @unchecked Sendable {
       }
       note(error)
       failures += 1
-      plan(after: min(max(plan.interval, .milliseconds(50)) * (1 << min(failures - 1, 10)), Self.longestPause))
+      plan(
+        after: min(
+          max(plan.interval, .milliseconds(50)) * (1 << min(failures - 1, 10)), Self.longestPause))
     }
   }
 

@@ -44,7 +44,8 @@ public struct LogObject: Hashable, Sendable {
 extension LogSink {
   /// Puts an object with the next number under the prefix, which succeeds for one caller only.
   public func lease(_ prefix: String, for owner: String) throws -> Int {
-    var epoch = (try list(prefix + OwnerName.folder).compactMap { OwnerName.epoch($0.name) }.max()) ?? 0
+    var epoch =
+      (try list(prefix + OwnerName.folder).compactMap { OwnerName.epoch($0.name) }.max()) ?? 0
     while true {
       epoch += 1
       if try put(OwnerName.name(prefix, epoch), Array(owner.utf8)) { return epoch }

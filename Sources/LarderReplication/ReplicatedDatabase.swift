@@ -38,8 +38,9 @@ public final class ReplicatedDatabase: Sendable {
   public struct Statistics: Sendable {
     /// The last moment that can be restored; nil while the first whole copy isn't complete.
     public internal(set) var position: Position?
-    /// How many segments were shipped, with how many pages.
+    /// How many segments were shipped.
     public internal(set) var segments = 0
+    /// How many pages these had.
     public internal(set) var pages = 0
     /// The bytes of all objects that were shipped.
     public internal(set) var bytes = 0
@@ -115,7 +116,9 @@ public final class ReplicatedDatabase: Sendable {
 
   private func outcome(of waiter: Waiter) throws -> Position {
     try shipper.state.withLock { state in
-      if state.served >= waiter.request, let position = state.statistics.position { return position }
+      if state.served >= waiter.request, let position = state.statistics.position {
+        return position
+      }
       if let lost = state.lost { throw lost }
       if state.hasEnded { throw Self.endError }
       state.waiters.removeAll { $0 === waiter }

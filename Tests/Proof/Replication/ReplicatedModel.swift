@@ -46,7 +46,9 @@ struct ReplicatedModel {
       let size = Int.random(in: 0...Int.random(in: 1...6000, using: &random), using: &random)
       let byte = UInt8(truncatingIfNeeded: random.next())
       var content = [UInt8](repeating: byte, count: size)
-      withUnsafeBytes(of: random.next()) { content.replaceSubrange(0..<min(8, size), with: $0.prefix(size)) }
+      withUnsafeBytes(of: random.next()) {
+        content.replaceSubrange(0..<min(8, size), with: $0.prefix(size))
+      }
       try db.executeUpdate(
         "INSERT OR REPLACE INTO item VALUES (?, ?, ?)", id, size, Data(content))
     }

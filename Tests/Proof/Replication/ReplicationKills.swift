@@ -67,7 +67,8 @@ final class ReplicationKills {
         try other.inTransaction(.immediate) { try model.step(in: $0) }
         if Int.random(in: 0..<3, using: &random) == 0 {
           other.busyTimeout = .milliseconds(3)
-          _ = try? other.checkpoint([.passive, .full, .restart, .truncate].randomElement(using: &random) ?? .full)
+          _ = try? other.checkpoint(
+            [.passive, .full, .restart, .truncate].randomElement(using: &random) ?? .full)
           other.busyTimeout = .seconds(20)
         }
         usleep(UInt32.random(in: 0...4000, using: &random))
@@ -103,7 +104,6 @@ final class ReplicationKills {
     do {
       try ReplicatedDatabase.restore(from: folder, to: target, at: moment, check: .full)
     } catch {
-      if let keep = getenv("KEEP") { _ = try? FileManager.default.copyItem(atPath: scratch.path, toPath: String(cString: keep) + "/" + UUID().uuidString) }
       throw WrongAnswer(description: "\(moment) after \(details.kills) kills: \(error)")
     }
     defer { unlink(target) }
@@ -113,7 +113,6 @@ final class ReplicationKills {
     let db = try Database(path: target, configuration: configuration)
     let count = try ReplicatedModel.count(in: db)
     guard try ReplicatedModel.digest(of: db) == digests.digest(after: count) else {
-      if let keep = getenv("KEEP") { _ = try? FileManager.default.copyItem(atPath: scratch.path, toPath: String(cString: keep) + "/" + UUID().uuidString) }
       throw WrongAnswer(description: "\(moment) isn't the database after \(count) transactions")
     }
     try db.close()

@@ -55,7 +55,8 @@ final class ReplicationTrial {
       ? try DatabasePool(path: path, configuration: configuration)
       : try DatabaseQueue(path: path, configuration: configuration)
     try access.inTransaction { try ReplicatedModel.create(in: $0) }
-    let sink = FaultySink(folder, rate: isLast ? 0 : [0, 30, 150].randomElement(using: &random) ?? 0, seed: seed)
+    let sink = FaultySink(
+      folder, rate: isLast ? 0 : [0, 30, 150].randomElement(using: &random) ?? 0, seed: seed)
     let interval = Int.random(in: 1...6, using: &random)
     let objectSize: Int = [1 << 14, 1 << 16, 8 << 20].randomElement(using: &random) ?? 1
     let smallestChain: Int = chance(2) ? 1 << 16 : 1 << 19
@@ -129,7 +130,9 @@ final class ReplicationTrial {
       case 3:
         let other = try Database(path: path)
         other.busyTimeout = .milliseconds(5)
-        for mode in [CheckpointMode.truncate, .truncate, .full, .passive] { _ = try? other.checkpoint(mode) }
+        for mode in [CheckpointMode.truncate, .truncate, .full, .passive] {
+          _ = try? other.checkpoint(mode)
+        }
         try other.close()
       case 4: try access.inDatabase { try $0.executeUpdate("VACUUM") }
       case 5: try goBack(access)
@@ -185,7 +188,8 @@ final class ReplicationTrial {
   /// Merges segments, as if it were later; and now and then as if all were old, so that much is removed.
   private func keepUp(_ log: ReplicatedDatabase) throws {
     let now = Int(Date().timeIntervalSince1970 * 1000)
-    let later = [60_000, 3_600_000, 2 * 86_400_000, 40 * 86_400_000].randomElement(using: &random) ?? 0
+    let later =
+      [60_000, 3_600_000, 2 * 86_400_000, 40 * 86_400_000].randomElement(using: &random) ?? 0
     let before = later < 86_400_000 ? try ReplicatedDatabase.points(in: folder, name: "cities") : []
     // The sink may fail.
     guard (try? log.keepUp(asAt: now + later)) != nil else { return }
@@ -193,7 +197,6 @@ final class ReplicationTrial {
     let after = try Set(ReplicatedDatabase.points(in: folder, name: "cities").map(\.position))
     // A generation may begin meanwhile; but nothing goes within a day.
     if let gone = before.first(where: { !after.contains($0.position) }) {
-      if let keep = getenv("KEEP") { _ = try? FileManager.default.copyItem(atPath: scratch.path, toPath: String(cString: keep) + "/" + UUID().uuidString) }
       throw WrongAnswer(description: "merging has removed the point \(gone.position)")
     }
   }
@@ -260,11 +263,16 @@ final class ReplicationTrial {
   private func compareBytes() throws {
     let (_, restored) = try restore(.latest)
     var (one, other) = (
-      [UInt8](try ScratchFolder.contents(of: path)), [UInt8](try ScratchFolder.contents(of: restored))
+      [UInt8](try ScratchFolder.contents(of: path)),
+      [UInt8](try ScratchFolder.contents(of: restored))
     )
-    for index in 18...19 where one.count > 20 && other.count > 20 { (one[index], other[index]) = (1, 1) }
+    for index in 18...19 where one.count > 20 && other.count > 20 {
+      (one[index], other[index]) = (1, 1)
+    }
     guard one == other else {
-      let page = zip(one, other).enumerated().first { $0.element.0 != $0.element.1 }.map { $0.offset }
+      let page = zip(one, other).enumerated().first { $0.element.0 != $0.element.1 }.map {
+        $0.offset
+      }
       throw WrongAnswer(
         description: "the bytes differ: \(one.count) and \(other.count), first at \(page ?? -1)")
     }
@@ -315,7 +323,8 @@ struct ReplicationFigures {
     [
       "\(files) files byte for byte", "\(acknowledged) acknowledged commits there",
       "\(generations) generations", "\(comparisons) comparisons of all pages",
-      "\(journals) changes of the journal, \(contents) of the content", "\(faults) faults of the sink", "\(kills) kills",
+      "\(journals) changes of the journal, \(contents) of the content",
+      "\(faults) faults of the sink", "\(kills) kills",
       "\(gaps) times in named gaps", "\(upkeeps) rounds of merging and removing",
     ]
   }
