@@ -99,7 +99,7 @@ final class HeldLog: @unchecked Sendable {
   /// Releases the mark, and closes the connections.
   func close() {
     lock.withLock { _ in
-      failure = DatabaseError(.misuse, "the log isn't held any more")
+      failure = failure ?? DatabaseError(.misuse, "the log isn't held any more")
       for mark in marks { mark.closeEverything() }
       marks = []
     }

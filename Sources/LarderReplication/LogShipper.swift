@@ -136,6 +136,8 @@ final class LogShipper: @unchecked Sendable {
   private func moveMarkInTime(_ beginning: Int) -> Bool {
     if let held = holding.withLock({ $0 }) {
       held.moveMark()
+      // A log that can't be followed isn't held up to the next attempt to ship.
+      if held.hasFailed { held.close() }
       describe(held)
     }
     return state.withLock {

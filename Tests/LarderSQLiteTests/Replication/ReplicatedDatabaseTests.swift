@@ -194,13 +194,16 @@ struct ReplicatedDatabaseTests {
   func replicatedCommits() async throws {
     let pool = try open()
     let log = try pool.replicate(to: sink, every: .seconds(60))
-    try log.inTransaction { try $0.executeUpdate("INSERT INTO city (name) VALUES ('Hamar')") }
+    try await log.inTransaction { db in
+      _ = try db.executeUpdate("INSERT INTO city (name) VALUES ('Hamar')")
+    }
     #expect(try names() == ["Hamar"])
     try await withThrowingTaskGroup(of: Void.self) { group in
       for number in 0..<20 {
-        group.addTask {
-          try await log.inTransaction { db in
-            try db.executeUpdate("INSERT INTO city (name) VALUES (\("city \(number)"))")
+        group.addTask { () async throws -> Void in
+          let name = "city \(number)"
+          try await log.inTransaction { (db: Database) -> Void in
+            try db.executeUpdate("INSERT INTO city (name) VALUES (?)", name)
           }
         }
       }
