@@ -46,6 +46,8 @@ extension LogShipper {
   func open() throws -> HeldLog {
     if let held { return held }
     let opened = try HeldLog(of: location, configuration)
+    // Checkpoints of others ask it to move its mark, however long the sink takes.
+    held = opened
     do {
       let former = try chain ?? formerChain()
       if let former, former.pageSize == opened.pageSize, former.hasBase,
@@ -56,10 +58,9 @@ extension LogShipper {
         try beginGeneration(opened, after: former)
       }
     } catch {
-      opened.close()
+      releaseMark()
       throw error
     }
-    held = opened
     sweep = 1
     publishPosition()
     return opened

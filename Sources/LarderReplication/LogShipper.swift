@@ -256,6 +256,8 @@ final class LogShipper: @unchecked Sendable {
       throw lose("another object is at \(pending.name)")
     }
     self.pending = nil
+    // The sink answers, so that the next failure isn't one of a row.
+    failures = 0
     state.withLock { $0.statistics.bytes += pending.bytes.count }
     pending.completion(self)
   }
@@ -330,7 +332,7 @@ final class LogShipper: @unchecked Sendable {
     releaseMark()
   }
 
-  private func releaseMark() {
+  func releaseMark() {
     held?.close()
     held = nil
   }

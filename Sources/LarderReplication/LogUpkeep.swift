@@ -134,9 +134,13 @@ struct LogUpkeep {
 
   /// Removes old segments that are within longer ones: single ones after a day, those of minutes after a week.
   private func removeMerged(_ generation: LogCatalog.Generation, _ now: Int) throws {
-    let longer = generation.segments.filter { $0.first < $0.last }
     // A base begins or ends at these numbers, which have to remain.
     let needed = Set(generation.bases.flatMap { [$0.start, $0.end] })
+    // One that was merged before a base was complete may span its beginning.
+    let longer = generation.segments.filter { segment in
+      segment.first < segment.last
+        && !needed.contains { segment.first <= $0 && $0 < segment.last }
+    }
     var ends: [Int: Int] = [:]
     for segment in generation.segments { ends[segment.last] = segment.time }
     func isShort(_ segment: LogCatalog.Segment) -> Bool {
