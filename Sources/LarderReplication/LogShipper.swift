@@ -69,7 +69,7 @@ final class LogShipper: @unchecked Sendable {
     /// The bytes on their way to the sink, and since when the oldest of them have waited.
     var sentBytes = 0
     var sentSince: Duration?
-    var waiters: [Waiter] = []
+    var waiters: [ShipRequest] = []
   }
 
   /// An object on its way, and what follows once the sink has it.

@@ -41,16 +41,16 @@ public final class ReplicatedDatabase: Sendable {
     /// How many segments were shipped.
     public internal(set) var segments = 0
     /// How many pages these had.
-    public internal(set) var pages = 0
+    package internal(set) var pages = 0
     /// The bytes of all objects that were shipped.
     public internal(set) var bytes = 0
     /// How many whole copies were made.
-    public internal(set) var bases = 0
+    package internal(set) var bases = 0
     /// How often the log had to begin anew. The first time counts.
     public internal(set) var generations = 0
     /// How often all pages were compared with those that were shipped, since nobody had held the write-ahead
     /// log for a while.
-    public internal(set) var comparisons = 0
+    package internal(set) var comparisons = 0
     /// The bytes of pages that were changed and aren't shipped yet.
     public internal(set) var pendingBytes = 0
     /// How long the oldest of them has waited.
@@ -101,12 +101,12 @@ public final class ReplicatedDatabase: Sendable {
     return try outcome(of: waiter)
   }
 
-  private func request() throws -> Waiter {
+  private func request() throws -> ShipRequest {
     let waiter = try shipper.state.withLock { state in
       if let lost = state.lost { throw lost }
       guard !state.hasEnded else { throw Self.endError }
       state.requested += 1
-      let waiter = Waiter(state.requested)
+      let waiter = ShipRequest(state.requested)
       state.waiters.append(waiter)
       return waiter
     }
@@ -114,7 +114,7 @@ public final class ReplicatedDatabase: Sendable {
     return waiter
   }
 
-  private func outcome(of waiter: Waiter) throws -> Position {
+  private func outcome(of waiter: ShipRequest) throws -> Position {
     try shipper.state.withLock { state in
       if state.served >= waiter.request, let position = state.statistics.position {
         return position

@@ -4,7 +4,7 @@ import LarderSQLite
 /// A caller that waits until its request to ship is served.
 ///
 /// Sendable because it has no state except what its lock guards.
-final class Waiter: Sendable {
+final class ShipRequest: Sendable {
   let request: Int
   private let outcome = Lock<(isDone: Bool, continuation: UnsafeContinuation<Void, Never>?)>(
     (false, nil))
