@@ -12,6 +12,7 @@ let package = Package(
     .library(name: "LarderSQLite", targets: ["LarderSQLite"]),
     .library(name: "LarderBackup", targets: ["LarderBackup"]),
     .library(name: "LarderFleet", targets: ["LarderFleet"]),
+    .library(name: "LarderReplication", targets: ["LarderReplication"]),
     .library(name: "LarderChangeset", targets: ["LarderChangeset"]),
     .library(name: "LarderVirtualTables", targets: ["LarderVirtualTables"]),
     .library(name: "LarderTesting", targets: ["LarderTesting"]),
@@ -28,6 +29,7 @@ let package = Package(
     ),
     .target(name: "LarderSQLite", dependencies: ["CSQLite"]),
     .target(name: "LarderBackup", dependencies: ["LarderSQLite", "CSQLite"]),
+    .target(name: "LarderReplication", dependencies: ["LarderSQLite", "CSQLite"]),
     .target(name: "Larder", dependencies: ["LarderSQLite"]),
     .target(name: "LarderFleet", dependencies: ["Larder"]),
     .target(name: "LarderChangeset", dependencies: ["Larder", "CSQLite"]),
@@ -43,7 +45,8 @@ let package = Package(
     .target(name: "LarderMacroExpansion"),
     .target(name: "LarderTerminal", dependencies: ["LarderSQLite"]),
     .executableTarget(
-      name: "LarderTool", dependencies: ["Larder", "LarderPostgres", "LarderTerminal"]),
+      name: "LarderTool",
+      dependencies: ["Larder", "LarderPostgres", "LarderReplication", "LarderTerminal"]),
     .target(name: "LarderTesting", dependencies: ["Larder"]),
     .executableTarget(
       name: "gazetteer",
@@ -70,7 +73,10 @@ let package = Package(
       name: "DeskTests", dependencies: ["LarderTesting", "PostgresSupport", "TestSupport", "desk"]),
     .testTarget(
       name: "LarderToolTests",
-      dependencies: ["Larder", "LarderTerminal", "PostgresSupport", "TestSupport", "LarderTool"],
+      dependencies: [
+        "Larder", "LarderReplication", "LarderTerminal", "PostgresSupport", "TestSupport",
+        "LarderTool",
+      ],
       exclude: ["Golden"]),
     .target(name: "TestSupport", dependencies: ["Larder"], path: "Tests/TestSupport"),
     .target(
@@ -81,8 +87,8 @@ let package = Package(
     .testTarget(
       name: "LarderSQLiteTests",
       dependencies: [
-        "LarderBackup", "LarderChangeset", "LarderSQLite", "LarderVirtualTables", "TestSupport",
-        "test-process",
+        "LarderBackup", "LarderChangeset", "LarderReplication", "LarderSQLite",
+        "LarderVirtualTables", "TestSupport", "test-process",
       ]),
     .testTarget(
       name: "LarderTests",
@@ -114,8 +120,8 @@ let package = Package(
       name: "proof",
       dependencies: [
         "Larder", "LarderBackup", "LarderChangeset", "LarderFleet", "LarderMacroExpansion",
-        "LarderTesting", "LarderVirtualTables", "CFaultInjection", "PostgresSupport",
-        "RandomQueries", "TestSupport",
+        "LarderReplication", "LarderTesting", "LarderVirtualTables", "CFaultInjection",
+        "PostgresSupport", "RandomQueries", "TestSupport",
       ],
       path: "Tests/Proof",
       exclude: ["results.jsonl"]

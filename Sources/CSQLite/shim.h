@@ -262,6 +262,50 @@ static inline int larder_lock_log(sqlite3 *db, int locks) {
     file, 0, 1, (locks ? SQLITE_SHM_LOCK : SQLITE_SHM_UNLOCK) | SQLITE_SHM_EXCLUSIVE);
 }
 
+/// Copies the header of the index of a write-ahead log, 12 words, once both of its copies agree; returns 0 if they don't.
+/// Only for a database whose index is open: see https://www.sqlite.org/walformat.html#walidxfmt.
+static inline int larder_log_header(sqlite3 *db, uint32_t *header) {
+  sqlite3_file *file = 0;
+  void volatile *index = 0;
+  if (sqlite3_file_control(db, 0, SQLITE_FCNTL_FILE_POINTER, &file) != SQLITE_OK) return 0;
+  if (!file || !file->pMethods || file->pMethods->iVersion < 2 || !file->pMethods->xShmMap) return 0;
+  if (file->pMethods->xShmMap(file, 0, 32768, 0, &index) != SQLITE_OK || !index) return 0;
+  for (int attempt = 0; attempt < 10000; attempt++) {
+    uint32_t second[12];
+    memcpy(header, (const void *)index, 48);
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    memcpy(second, (const char *)index + 48, 48);
+    if (memcmp(header, second, 48) == 0) return 1;
+  }
+  return 0;
+}
+
+/// Reads a part of the database file by SQLite's own descriptor; returns SQLite's result code. What is beyond the end
+/// of the file is zero.
+static inline int larder_read_file(sqlite3 *db, void *bytes, int count, sqlite3_int64 offset) {
+  sqlite3_file *file = 0;
+  if (sqlite3_file_control(db, 0, SQLITE_FCNTL_FILE_POINTER, &file) != SQLITE_OK) return SQLITE_IOERR;
+  if (!file || !file->pMethods) return SQLITE_IOERR;
+  int code = file->pMethods->xRead(file, bytes, count, offset);
+  return code == SQLITE_IOERR_SHORT_READ ? SQLITE_OK : code;
+}
+
+/// The size of the database file in bytes, or -1.
+static inline sqlite3_int64 larder_file_size(sqlite3 *db) {
+  sqlite3_file *file = 0;
+  sqlite3_int64 size = -1;
+  if (sqlite3_file_control(db, 0, SQLITE_FCNTL_FILE_POINTER, &file) != SQLITE_OK) return -1;
+  if (!file || !file->pMethods || file->pMethods->xFileSize(file, &size) != SQLITE_OK) return -1;
+  return size;
+}
+
+/// Reads a part of a log that ``larder_open_log`` has opened; returns SQLite's result code. What is beyond the end is
+/// zero.
+static inline int larder_read_log(sqlite3_file *file, void *bytes, int count, sqlite3_int64 offset) {
+  int code = file->pMethods->xRead(file, bytes, count, offset);
+  return code == SQLITE_IOERR_SHORT_READ ? SQLITE_OK : code;
+}
+
 static inline void larder_close_log(sqlite3_file *file) {
   if (file->pMethods) file->pMethods->xClose(file);
   sqlite3_free(file);

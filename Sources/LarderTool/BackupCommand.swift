@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Larder
+import LarderReplication
 import LarderTerminal
 
 extension Command {
@@ -35,15 +36,34 @@ extension Command {
 
   static let restore = Command(
     name: "restore", arguments: "FILE COPY", argumentCount: 2...2,
-    summary: "Replaces the contents of a database with those of a copy.",
+    summary: "Replaces the contents of a database with those of a copy, or of a moment of a log.",
     details: """
       For programs that use the database meanwhile, this is one transaction: if it fails, the database stays
       as it was. COPY isn't changed, and is refused if it is damaged.
 
+      If COPY is a folder, it is taken for a log (see “larder log”), and FILE may be a new one.
+
       Example:
         larder restore cities.db cities-backup.db
-      """
+        larder restore cities.db /mnt/backup --at 2026-11-27T12:00:00Z
+        larder restore cities.db /mnt/backup --before "remove old cities"
+      """,
+    options: [
+      Option("at", "MOMENT", "of a log: a time, or a position as “larder log” shows it"),
+      Option("before", "MIGRATION", "of a log: the last moment before a migration"),
+      Option("name", "NAME", "of a log: the database, if there are several"),
+    ]
   ) { invocation in
+    if LogFolder.isFolder(invocation.arguments[1]) {
+      let sink = try LogFolder.open(invocation, argument: 1)
+      let position = try LogFolder.failing(invocation, argument: 1) {
+        try ReplicatedDatabase.restore(
+          from: sink, name: invocation.text("name"), to: invocation.arguments[0],
+          at: invocation.text("before").map { .before(migration: $0) }
+            ?? LogFolder.moment(invocation))
+      }
+      return try RestoredMoment(position: "\(position)").show(invocation)
+    }
     let file = try DatabaseFile(invocation.arguments[0], invocation)
     let copy = try DatabaseFile(invocation.arguments[1], invocation)
     try file.checkIsOther(copy.path)

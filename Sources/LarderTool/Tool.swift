@@ -30,7 +30,7 @@ extension Program {
 
   private static let commands: [Command] = [
     .inspect, .check, .query, .explain, .schema, .generate, .diff, .diagram, .export, .import,
-    .backup, .restore, .vacuum, .optimize, .changes, .migrate, .copy, .completion,
+    .backup, .restore, .log, .verifyLog, .vacuum, .optimize, .changes, .migrate, .copy, .completion,
   ]
 }
 

@@ -18,6 +18,11 @@ struct UseTests {
     try await Proof.expectSuccess("backup-company", "--count", "60")
   }
 
+  @Test("A database restored from its log at any position is what it was, row by row")
+  func replication() async throws {
+    try await Proof.expectSuccess("replication", "--count", "120")
+  }
+
   @Test("A slow, hanging or failing disk delays no call beyond its deadline")
   func slowDisk() async throws { try await Proof.expectSuccess("slow-disk", "--count", "6") }
 

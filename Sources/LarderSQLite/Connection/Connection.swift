@@ -81,6 +81,8 @@ package final class Connection {
   /// The guard of checkpoints, if it stays open between them.
   var restartGuard: LogRestartGuard?
   var keepsRestartGuard = false
+  /// The holder of the log, which is asked to make way for checkpoints; nil for a connection of its own.
+  package var logHolding: LogHolding?
   /// Called when SQLite could not sync a file.
   var onSyncFailure: (() -> Void)?
   /// Called after a backup was written into the database.

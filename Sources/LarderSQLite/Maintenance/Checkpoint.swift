@@ -77,6 +77,14 @@ extension Connection {
   func checkpoint(_ mode: CheckpointMode, of schema: String? = nil) throws -> CheckpointOutcome {
     let handle = try sqlite()
     Self.clearInterrupt(of: handle)
+    let holder = logHolding?.withLock { $0 }
+    holder?.moveMark()
+    defer { holder?.moveMark() }
+    if holder != nil, mode != .passive {
+      // Moves everything, so that the holder's next mark is one that these modes needn't wait for.
+      _ = run(.passive, of: schema ?? "main", on: handle)
+      holder?.moveMark()
+    }
     var outcome = CheckpointOutcome()
     for (index, name) in (schema.map { [$0] } ?? Self.databaseNames(of: handle)).enumerated() {
       let (code, logFrames, checkpointed) = run(mode, of: name, on: handle)

@@ -25,6 +25,7 @@ final class Checkpointer: @unchecked Sendable {
   private let writer: WriterLock
   private let readers: ConnectionPool
   private let groupCommit: GroupCommit?
+  private let logHolding: LogHolding
   private let worker = DispatchQueue(label: "larder.checkpoint")
   /// Opens the readers' gate again when the time is up.
   private let gate = DispatchQueue(label: "larder.checkpoint.gate")
@@ -66,6 +67,7 @@ final class Checkpointer: @unchecked Sendable {
     self.writer = writer.lock
     self.readers = readers
     groupCommit = writer.groupCommit
+    logHolding = writer.logHolding
     let bytes = (configuration.journalSizeLimit.flatMap { $0 >= 0 ? $0 : nil } ?? 64 << 20) / 4
     limit = max(1, bytes / max(512, try writer.database.pageSize))
   }
@@ -231,6 +233,7 @@ final class Checkpointer: @unchecked Sendable {
       database = try? Database(at: location, configuration: configuration)
       database?.checkpoints = checkpoints
       database?.connection.keepsRestartGuard = true
+      database?.connection.logHolding = logHolding
       database?.connection.onSyncFailure = { [groupCommit] in groupCommit?.hasFailedToSync() }
     }
     return database

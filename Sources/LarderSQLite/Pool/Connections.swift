@@ -358,6 +358,23 @@ public final class Connections: Sendable {
     }
   }
 
+  /// Sets the holder of the log, whom checkpoints ask to make way. Throws if there is another one.
+  package func setLogHolder(_ holder: (any LogHolder)?) throws {
+    try writer?.logHolding.withLock { held in
+      guard held == nil || holder == nil else {
+        throw DatabaseError(.misuse, "the database is replicated already")
+      }
+      held = holder
+    }
+  }
+
+  /// Waits until all commits that anybody may have seen so far are on disk, if commits are durable.
+  package func waitUntilDurable() throws {
+    guard let groupCommit = writer?.groupCommit else { return }
+    try groupCommit.check()
+    try groupCommit.wait(for: groupCommit.position, within: groupCommit.patience)
+  }
+
   package func remove(_ companion: any AccessCompanion) {
     companions.withLock { $0.list.removeAll { $0 === companion } }
   }

@@ -22,6 +22,8 @@ final class Writer: ScopeRunner, @unchecked Sendable {
   private let hasLog: Bool
   /// Nil if commits aren't durable, or each syncs by itself.
   let groupCommit: GroupCommit?
+  /// The holder of the log, such as a replication; nil if there is none.
+  let logHolding = LogHolding(nil)
   /// A pool's checkpointer; nil for a queue.
   private(set) var checkpointer: Checkpointer? {
     didSet { database.checkpoints = checkpointer?.checkpoints }
@@ -62,6 +64,7 @@ final class Writer: ScopeRunner, @unchecked Sendable {
       configuration.groupCommit && isDurable && !database.isReadOnly
       ? GroupCommit(sharing: database, patience: configuration.scopeTimeout.bounded) : nil
     if !database.isReadOnly { watchLog() }
+    database.connection.logHolding = logHolding
     lock.spins = groupCommit != nil
     database.connection.leave()
     register()

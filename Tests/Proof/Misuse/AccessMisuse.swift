@@ -1,5 +1,6 @@
 import LarderBackup
 import LarderFleet
+import LarderReplication
 import Foundation
 import Larder
 
@@ -53,6 +54,10 @@ enum AccessMisuse {
     Call("DatabaseAccess.backup(every:to:keeping:check:onFailure:)", outcome: .either) {
       access, folder in
       try access.backup(every: .seconds(60), to: folder + "/copies").cancel()
+    },
+    Call("DatabaseAccess.replicate(to:as:every:keeping:onFailure:)", outcome: .either) {
+      access, folder in
+      try access.replicate(to: .folder(folder + "/log")).cancel()
     },
     Call(
       "DatabaseFleet.inDatabase(_:label:line:_:)", "DatabaseFleet.inTransaction(_:_:label:line:_:)",

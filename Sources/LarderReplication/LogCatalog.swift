@@ -1,0 +1,159 @@
+import FoundationEssentials
+import LarderSQLite
+
+/// The objects of a database's log, as their names tell.
+struct LogCatalog {
+  struct Segment: Hashable {
+    let first: Int
+    let last: Int
+    let epoch: Int
+    let time: Int
+    let isCommit: Bool
+    let object: LogObject
+  }
+
+  /// A whole copy, which together with the segments after ``start`` is the database from ``end`` on.
+  struct Base: Hashable {
+    let start: Int
+    let end: Int
+    let epoch: Int
+    let time: Int
+    let object: LogObject
+  }
+
+  struct Generation {
+    let name: GenerationName
+    var segments: [Segment] = []
+    var bases: [Base] = []
+    var parts: [(start: Int, number: Int, epoch: Int, object: LogObject)] = []
+    var migrations: [(segment: Int, name: String)] = []
+  }
+
+  /// The generations, the oldest first.
+  private(set) var generations: [Generation] = []
+
+  init(erased sink: any LogSink, _ prefix: String) throws { try self.init(sink, prefix) }
+
+  init(_ sink: some LogSink, _ prefix: String) throws {
+    var found: [GenerationName: Generation] = [:]
+    for object in try sink.list(prefix) {
+      let rest = object.name.dropFirst(prefix.count).split(
+        separator: "/", omittingEmptySubsequences: false)
+      guard rest.count == 2, let generation = GenerationName(rest[0]),
+        let name = ObjectName(rest[1])
+      else { continue }
+      found[generation, default: Generation(name: generation)].add(name, object)
+    }
+    generations = found.values.sorted { $0.name < $1.name }
+    for index in generations.indices { generations[index].dropSuperseded() }
+  }
+
+  /// The databases that have a log in a sink, by their prefixes.
+  static func prefixes(in sink: some LogSink) throws -> [String] {
+    let names = try sink.list("").compactMap { object -> String? in
+      let parts = object.name.split(separator: "/", omittingEmptySubsequences: false)
+      guard parts.count >= 3 else { return nil }
+      return parts.dropLast(2).joined(separator: "/") + "/"
+    }
+    return Set(names).sorted()
+  }
+}
+
+extension LogCatalog.Generation {
+  fileprivate mutating func add(_ name: ObjectName, _ object: LogObject) {
+    switch name {
+    case .segment(let first, let last, let epoch, let time, let isCommit):
+      segments.append(
+        .init(
+          first: first, last: last, epoch: epoch, time: time, isCommit: isCommit, object: object))
+    case .part(let start, let number, let epoch):
+      parts.append((start, number, epoch, object))
+    case .base(let start, let end, let epoch, let time):
+      bases.append(.init(start: start, end: end, epoch: epoch, time: time, object: object))
+    case .migration(let segment, let name):
+      migrations.append((segment, name))
+    }
+  }
+
+  /// Drops what a former owner has put after the next one had begun.
+  fileprivate mutating func dropSuperseded() {
+    var begins: [Int: Int] = [:]
+    for segment in segments {
+      begins[segment.epoch] = min(begins[segment.epoch] ?? .max, segment.first)
+    }
+    segments = segments.filter { segment in
+      !begins.contains { $0.key > segment.epoch && $0.value <= segment.last }
+    }
+    segments.sort { ($0.first, -$0.last) < ($1.first, -$1.last) }
+    bases.sort { ($0.end, $0.start) < ($1.end, $1.start) }
+    migrations.sort { $0.segment < $1.segment }
+  }
+
+  /// A segment by which a number is reached in the fewest steps.
+  struct Step {
+    let count: Int
+    let segment: LogCatalog.Segment?
+  }
+
+  /// The numbers that can be reached from one, without a gap.
+  func reach(from start: Int) -> [Int: Step] {
+    var reached = [start: Step(count: 0, segment: nil)]
+    for segment in segments where segment.first > start {
+      guard let before = reached[segment.first - 1] else { continue }
+      if let known = reached[segment.last], known.count <= before.count + 1 { continue }
+      reached[segment.last] = Step(count: before.count + 1, segment: segment)
+    }
+    return reached
+  }
+
+  /// A point of the generation to which the database can be restored.
+  struct Point {
+    let number: Int
+    let time: Int
+    let base: LogCatalog.Base
+  }
+
+  /// All points, the oldest first. A merged segment and those that it was merged of end in the same point.
+  func points() -> [Point] {
+    var points: [Int: Point] = [:]
+    for base in bases {
+      for (number, step) in reach(from: base.start) where number >= base.end {
+        guard step.segment?.isCommit ?? (number == base.end) else { continue }
+        let time = step.segment.map { max($0.time, number == base.end ? base.time : 0) }
+        points[number] = Point(number: number, time: time ?? base.time, base: base)
+      }
+    }
+    return points.values.sorted { $0.number < $1.number }
+  }
+
+  /// The segments that lead from a base to a point.
+  func path(to point: Point) -> [LogCatalog.Segment] {
+    let reached = reach(from: point.base.start)
+    var path: [LogCatalog.Segment] = []
+    var number = point.number
+    while let segment = reached[number]?.segment {
+      path.append(segment)
+      number = segment.first - 1
+    }
+    return path.reversed()
+  }
+
+  /// The first segment that can't be reached because one before it is missing; nil if there is none.
+  var firstBehindGap: LogCatalog.Segment? {
+    guard let base = bases.last else { return nil }
+    let reached = reach(from: base.start)
+    // Of segments that were merged, some may be left over.
+    let end = reached.keys.max() ?? base.start
+    return segments.first { $0.last > end }
+  }
+
+  /// The parts of a base, in order; nil if one is missing.
+  func parts(of base: LogCatalog.Base, count: Int) -> [LogObject]? {
+    var found: [Int: LogObject] = [:]
+    for part in parts where part.start == base.start && part.epoch == base.epoch {
+      found[part.number] = part.object
+    }
+    let all = (0..<count).compactMap { found[$0] }
+    return all.count == count ? all : nil
+  }
+}

@@ -1,0 +1,381 @@
+import CSQLite
+import Dispatch
+import FoundationEssentials
+import Glibc
+import LarderSQLite
+
+/// Ships the log of a database, one object at a time, on a queue of its own.
+///
+/// Nothing of it runs within a commit: once per interval it reads the header of the log's index, which takes a
+/// microsecond. So an idle database costs as much, and commits of other processes are seen like those of this
+/// one.
+///
+/// Sendable because its variables are touched on its queue only, except those that its lock guards.
+final class LogShipper: @unchecked Sendable {
+  let location: FileLocation
+  let configuration: Configuration
+  let plan: ReplicationPlan
+  let sink: any LogSink
+  /// The prefix of the database's objects.
+  let prefix: String
+  let identity: UInt64
+  /// Waits until what was committed so far is on disk.
+  private let waitUntilDurable: @Sendable () throws -> Void
+  private let queue: DispatchQueue
+  /// Moves the mark while the sink doesn't answer.
+  private let marks = DispatchQueue(label: "larder.replication.mark")
+  private let upkeep = DispatchQueue(label: "larder.replication.upkeep")
+  /// Runs the program's callbacks, which may call this object.
+  private let reports = DispatchQueue(label: "larder.replication.report")
+  let state = Lock(State())
+  var held: HeldLog? {
+    didSet {
+      let held = held
+      holding.withLock { $0 = held }
+    }
+  }
+  /// The same, for checkpoints on other threads.
+  private let holding = Lock<HeldLog?>(nil)
+  var chain: LogChain?
+  var table = PageTable()
+  /// The object that is being sent, again and again until the sink has it.
+  var pending: Pending? {
+    didSet {
+      let (bytes, since) = (pending?.bytes.count ?? 0, pending?.since)
+      state.withLock { ($0.sentBytes, $0.sentSince) = (bytes, since) }
+    }
+  }
+  var base: BaseProgress?
+  /// The first page that isn't known to the table, where a look for such pages goes on.
+  var sweep: UInt32 = 1
+  var knownMigrations: Set<String>?
+  private var turn = 0
+  private var failures = 0
+  private var nextSegment = Duration.zero
+  private var lastForeignCheckpoint = Duration.zero
+
+  struct State {
+    var statistics = ReplicatedDatabase.Statistics()
+    var isPaused = false
+    var hasEnded = false
+    /// Another owner has the log: nothing is shipped any more.
+    var lost: DatabaseError?
+    var requested = 0
+    var served = 0
+    var isKicked = false
+    var beginnings = 0
+    /// The owner's number; nil before the start.
+    var epoch: Int?
+    /// The bytes on their way to the sink, and since when the oldest of them have waited.
+    var sentBytes = 0
+    var sentSince: Duration?
+    var waiters: [ShipRequest] = []
+  }
+
+  /// An object on its way, and what follows once the sink has it.
+  struct Pending {
+    let name: String
+    let bytes: [UInt8]
+    /// When the oldest change in it was noted; nil for none.
+    var since: Duration?
+    let completion: (LogShipper) -> Void
+  }
+
+  private static let upkeepInterval = Duration.seconds(300)
+  /// The longest pause after a failure.
+  private static let longestPause = Duration.seconds(30)
+
+  init(
+    of location: FileLocation, _ identity: DatabaseIdentity, _ configuration: Configuration,
+    into sink: any LogSink, _ prefix: String, _ plan: ReplicationPlan,
+    waitUntilDurable: @escaping @Sendable () throws -> Void
+  ) {
+    self.location = location
+    self.configuration = configuration
+    self.sink = sink
+    self.prefix = prefix
+    self.plan = plan
+    self.identity = UInt64(identity.text, radix: 16) ?? 0
+    self.waitUntilDurable = waitUntilDurable
+    queue = DispatchQueue(label: "larder.replication")
+  }
+
+  // MARK: When
+
+  /// Begins to ship. Throws what keeps it from taking the mark, or the sink's errors at the start.
+  func start() throws { try queue.sync { _ = try open() } }
+
+  func begin() {
+    queue.async { [weak self] in self?.work() }
+    let beginning = state.withLock { state in
+      state.beginnings += 1
+      return state.beginnings
+    }
+    upkeep.repeats(after: Self.upkeepInterval) { [weak self] in self?.keepUp(beginning) ?? false }
+    marks.repeats(after: plan.interval) { [weak self] in self?.moveMarkInTime(beginning) ?? false }
+  }
+
+  /// Merges and removes objects. Returns whether to go on.
+  private func keepUp(_ beginning: Int) -> Bool {
+    let (goesOn, epoch) = state.withLock {
+      (!$0.hasEnded && $0.lost == nil && $0.beginnings == beginning, $0.epoch)
+    }
+    guard goesOn, let epoch else { return goesOn }
+    do {
+      try LogUpkeep(sink: sink, prefix: prefix, keeping: plan.keeping)
+        .run(epoch: epoch, now: HeldLog.milliseconds)
+    } catch {
+      // It is tried again next time.
+      report(error)
+    }
+    return true
+  }
+
+  /// Moves the mark once per interval, whatever the sink does: it holds up other processes' checkpoints. Returns
+  /// whether to go on.
+  private func moveMarkInTime(_ beginning: Int) -> Bool {
+    if let held = holding.withLock({ $0 }) {
+      held.moveMark()
+      // A log that can't be followed isn't held up to the next attempt to ship.
+      if held.hasFailed { held.close() }
+      describe(held)
+    }
+    return state.withLock {
+      !($0.isPaused || $0.hasEnded || $0.lost != nil) && $0.beginnings == beginning
+    }
+  }
+
+  /// Has the next segment cut at once.
+  func kick() {
+    let isFirst = state.withLock { state in
+      defer { state.isKicked = true }
+      return !state.isKicked
+    }
+    guard isFirst else { return }
+    queue.async { [weak self] in
+      self?.state.withLock { $0.isKicked = false }
+      self?.nextSegment = .zero
+      self?.work()
+    }
+  }
+
+  var isBarred: Bool { state.withLock { $0.isPaused || $0.hasEnded || $0.lost != nil } }
+
+  private func work() {
+    guard !isBarred else { return }
+    do {
+      let isBusy = try step()
+      failures = 0
+      state.withLock { $0.statistics.error = nil }
+      plan(after: isBusy ? .zero : max(.zero, nextSegment - MonotonicClock.now))
+    } catch {
+      guard !isBarred else {
+        // After the loss of the log, it isn't held any more either.
+        if state.withLock({ $0.lost != nil }) { releaseMark() }
+        return
+      }
+      if held?.hasFailed == true {
+        releaseMark()
+        base = nil
+      }
+      note(error)
+      failures += 1
+      plan(
+        after: min(
+          max(plan.interval, .milliseconds(50)) * (1 << min(failures - 1, 10)), Self.longestPause))
+    }
+  }
+
+  private func plan(after pause: Duration) {
+    turn += 1
+    let turn = turn
+    queue.asyncAfter(deadline: .now() + pause.dispatchInterval) { [weak self] in
+      if let self, self.turn == turn { self.work() }
+    }
+  }
+
+  private func note(_ error: any Error) {
+    state.withLock { state in
+      state.statistics.failures += 1
+      state.statistics.error = error
+    }
+    report(error)
+  }
+
+  func report(_ error: any Error) {
+    let (log, onFailure) = (configuration.log, plan.onFailure)
+    reports.async {
+      if let error = error as? DatabaseError { log?(error) }
+      onFailure?(error)
+    }
+  }
+
+  // MARK: Steps
+
+  /// Ships what there is, and a part of a whole copy. Returns whether there is more to do at once.
+  private func step() throws -> Bool {
+    try sendPending()
+    let held = try open()
+    try held.checkFile()
+    let request = state.withLock { $0.requested }
+    let isAsked = state.withLock { $0.requested > $0.served }
+    if isAsked || MonotonicClock.now >= nextSegment {
+      nextSegment = MonotonicClock.now + plan.interval
+      try ship(held)
+      if chain?.hasBase == true { serve(upTo: request) }
+      checkpointIfLong(held)
+      beginBaseIfLong()
+    }
+    return try continueBase(held) || continueTable(held)
+  }
+
+  /// Ships all that has changed, as one segment or, if that is too large, several of which the last is a
+  /// commit.
+  func ship(_ held: HeldLog) throws {
+    try held.advance()
+    defer { describe(held) }
+    while held.backlog.pages > 0 {
+      guard !isBarred else { return }
+      let pages = try held.take(atMost: max(1, plan.objectSize / held.pageSize))
+      try checkMigrations(held)
+      try prepareSegment(pages)
+      try sendPending()
+      if pages.isCommit { return }
+      // Pages may have changed again meanwhile.
+      try held.advance()
+    }
+  }
+
+  /// Sends the object that is on its way. It is always the same object, so that nothing is shipped twice if an
+  /// answer was lost.
+  func sendPending() throws {
+    guard let pending else { return }
+    try waitUntilDurable()
+    try checkOwner()
+    if try !sink.put(pending.name, pending.bytes), try sink.get(pending.name) != pending.bytes {
+      throw lose("another object is at \(pending.name)")
+    }
+    self.pending = nil
+    // The sink answers, so that the next failure isn't one of a row.
+    failures = 0
+    state.withLock { $0.statistics.bytes += pending.bytes.count }
+    pending.completion(self)
+  }
+
+  /// Throws if there is another owner by now.
+  private func checkOwner() throws {
+    guard let chain, try sink.get(OwnerName.name(prefix, chain.epoch + 1)) != nil else { return }
+    throw lose("another process has taken over the log")
+  }
+
+  private func lose(_ reason: String) -> DatabaseError {
+    let error = DatabaseError(
+      .readOnly,
+      """
+      \(reason): nothing is shipped any more. What was committed here and isn't in the log by now stays in \
+      this file only
+      """)
+    note(error)
+    finishWaiters { state in state.lost = error }
+    return error
+  }
+
+  /// Has the log begin anew if it is too long. The queue's or pool's own checkpoints do that as a rule; but if
+  /// only other processes write, nobody asks for one.
+  private func checkpointIfLong(_ held: HeldLog) {
+    let limit = (configuration.journalSizeLimit.flatMap { $0 >= 0 ? $0 : nil } ?? 64 << 20) / 2
+    guard held.length * held.pageSize > limit,
+      MonotonicClock.now - lastForeignCheckpoint > .seconds(1)
+    else { return }
+    lastForeignCheckpoint = MonotonicClock.now
+    var configuration = configuration.forCopying
+    configuration.prepareDatabase = nil
+    configuration.extensions = []
+    configuration.trace = nil
+    configuration.log = nil
+    configuration.busyTimeout = .milliseconds(10)
+    guard let database = try? Database(at: location, configuration: configuration) else { return }
+    defer { database.closeEverything() }
+    database.connection.logHolding = LogHolding(self)
+    // If somebody is in the way, this is tried again.
+    _ = try? database.checkpoint(.restart)
+  }
+
+  private func describe(_ held: HeldLog) {
+    let (pages, since) = held.backlog
+    let bytes = pages * held.pageSize
+    state.withLock { state in
+      state.statistics.pendingBytes = bytes + state.sentBytes
+      state.statistics.pendingSince = state.sentSince ?? since
+    }
+  }
+
+  // MARK: The end
+
+  /// Ends the replication. What was committed before is shipped, if the sink is there.
+  func end() {
+    queue.sync { finish() }
+    finishWaiters { $0.hasEnded = true }
+  }
+
+  /// Ships the rest, saves the table of pages and releases the mark.
+  private func finish() {
+    if !isBarred, failures == 0, let held {
+      do {
+        try sendPending()
+        try ship(held)
+      } catch {
+        note(error)
+      }
+    }
+    saveTable()
+    releaseMark()
+  }
+
+  func releaseMark() {
+    held?.close()
+    held = nil
+  }
+
+  func finishWaiters(_ change: (inout State) -> Void) {
+    let waiters = state.withLock { state in
+      change(&state)
+      defer { state.waiters = [] }
+      return state.waiters
+    }
+    for waiter in waiters { waiter.resume() }
+  }
+
+  private func serve(upTo request: Int) {
+    let waiters = state.withLock { state in
+      state.served = max(state.served, request)
+      let served = state.waiters.filter { $0.request <= state.served }
+      state.waiters.removeAll { $0.request <= state.served }
+      return served
+    }
+    for waiter in waiters { waiter.resume() }
+  }
+}
+
+extension LogShipper: LogHolder {
+  func moveMark() { holding.withLock { $0 }?.moveMark() }
+}
+
+extension LogShipper: AccessCompanion {
+  func pause() {
+    queue.sync {
+      finish()
+      state.withLock { $0.isPaused = true }
+    }
+  }
+
+  func resume() {
+    state.withLock { $0.isPaused = false }
+    begin()
+  }
+
+  func abandon() {
+    finishWaiters { $0.hasEnded = true }
+    queue.async { [self] in releaseMark() }
+  }
+}

@@ -1,0 +1,81 @@
+import LarderSQLite
+
+/// The name of an object of a log, which tells what is in it. Below a database's prefix:
+///
+/// - `owner/EPOCH` for each owner;
+/// - `GENERATION/log-FIRST-LAST-EPOCH-TIME-c` for segments (`p` if they end within a commit);
+/// - `GENERATION/part-START-NUMBER-EPOCH` for the parts of a whole copy, and
+///   `GENERATION/base-START-END-EPOCH-TIME` once it is whole;
+/// - `GENERATION/name-SEGMENT-HEXADECIMAL` for a migration that segment has, and the ones before don't.
+enum ObjectName: Hashable {
+  case segment(first: Int, last: Int, epoch: Int, time: Int, isCommit: Bool)
+  case part(start: Int, number: Int, epoch: Int)
+  case base(start: Int, end: Int, epoch: Int, time: Int)
+  case migration(segment: Int, name: String)
+
+  var text: String {
+    switch self {
+    case .segment(let first, let last, let epoch, let time, let isCommit):
+      "log-\(Digits.padded(first, 12))-\(Digits.padded(last, 12))-\(Digits.padded(epoch, 8))"
+        + "-\(Digits.padded(time, 14))-\(isCommit ? "c" : "p")"
+    case .part(let start, let number, let epoch):
+      "part-\(Digits.padded(start, 12))-\(Digits.padded(number, 8))-\(Digits.padded(epoch, 8))"
+    case .base(let start, let end, let epoch, let time):
+      "base-\(Digits.padded(start, 12))-\(Digits.padded(end, 12))-\(Digits.padded(epoch, 8))"
+        + "-\(Digits.padded(time, 14))"
+    case .migration(let segment, let name):
+      "name-\(Digits.padded(segment, 12))-"
+        + name.utf8.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+  }
+
+  /// Nil for a name of another kind.
+  init?(_ text: Substring) {
+    let fields = text.split(separator: "-", omittingEmptySubsequences: false)
+    func number(_ index: Int) -> Int? { index < fields.count ? Int(fields[index]) : nil }
+    switch (fields.first, fields.count) {
+    case ("log", 6):
+      guard let first = number(1), let last = number(2), let epoch = number(3),
+        let time = number(4), ["c", "p"].contains(fields[5]), first > 0, last >= first
+      else { return nil }
+      self = .segment(
+        first: first, last: last, epoch: epoch, time: time, isCommit: fields[5] == "c")
+    case ("part", 4):
+      guard let start = number(1), let part = number(2), let epoch = number(3) else { return nil }
+      self = .part(start: start, number: part, epoch: epoch)
+    case ("base", 5):
+      guard let start = number(1), let end = number(2), let epoch = number(3),
+        let time = number(4), end >= start
+      else { return nil }
+      self = .base(start: start, end: end, epoch: epoch, time: time)
+    case ("name", 3):
+      let digits = Array(fields[2].utf8)
+      guard let segment = number(1), digits.count % 2 == 0 else { return nil }
+      let bytes = stride(from: 0, to: digits.count, by: 2).compactMap {
+        UInt8(String(decoding: digits[$0..<($0 + 2)], as: UTF8.self), radix: 16)
+      }
+      self = .migration(segment: segment, name: String(decoding: bytes, as: UTF8.self))
+    default: return nil
+    }
+  }
+}
+
+/// The name of a generation, `EPOCH-TIME-NUMBER`. Names sort as generations follow each other.
+struct GenerationName: Hashable, Comparable {
+  let text: String
+  var checksum: UInt64 { Array(text.utf8).withUnsafeBytes { Checksum.of($0) } }
+
+  init(epoch: Int, time: Int) {
+    let number = Digits.hexadecimal(.random(in: 0 ... .max)).suffix(8)
+    text = "\(Digits.padded(epoch, 8))-\(Digits.padded(time, 14))-\(number)"
+  }
+
+  init?(_ text: some StringProtocol) {
+    let fields = text.split(separator: "-", omittingEmptySubsequences: false)
+    guard fields.map(\.utf8.count) == [8, 14, 8], Int(fields[0]) != nil, Int(fields[1]) != nil
+    else { return nil }
+    self.text = String(text)
+  }
+
+  static func < (one: Self, other: Self) -> Bool { one.text < other.text }
+}

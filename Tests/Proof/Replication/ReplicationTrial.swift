@@ -1,0 +1,335 @@
+import Foundation
+import Larder
+import LarderReplication
+import TestSupport
+
+/// One database with its log: threads write, checkpoints, VACUUMs, changes of the journal and restarts come between,
+/// the sink fails. Then the database is restored at random positions.
+final class ReplicationTrial {
+  private let scratch: ScratchFolder
+  private let model: ReplicatedModel
+  private let digests: ReplicatedDigests
+  private let folder: FolderSink
+  private var random: SeededGenerator
+  private let path: String
+  private let seed: UInt64
+  private var restored = 0
+  private var copy: String?
+  private(set) var details = ReplicationFigures()
+
+  init(seed: UInt64) throws {
+    self.seed = seed
+    scratch = try ScratchFolder(inMemory: true)
+    model = ReplicatedModel(seed: seed)
+    digests = try ReplicatedDigests(model)
+    folder = try FolderSink(scratch.file("log"))
+    random = SeededGenerator(seed: seed)
+    path = scratch.file("cities.db")
+  }
+
+  private func chance(_ one: Int) -> Bool { Int.random(in: 0..<one, using: &random) == 0 }
+
+  /// Writes and restores, until as many positions were tried.
+  func run(positions: Int) throws {
+    let sessions = 3
+    for session in 0..<sessions {
+      try writeSession(isLast: session == sessions - 1)
+      try restoreSome(positions / sessions)
+    }
+    try checkAll()
+  }
+
+  // MARK: Writing
+
+  private func configuration() -> Configuration {
+    var configuration = Configuration(profile: chance(3) ? .durable : .service)
+    configuration.busyTimeout = .seconds(20)
+    configuration.journalSizeLimit = [1 << 16, 1 << 18, 64 << 20].randomElement(using: &random)
+    return configuration
+  }
+
+  private func writeSession(isLast: Bool) throws {
+    let configuration = configuration()
+    let access: any DatabaseAccess =
+      chance(2)
+      ? try DatabasePool(path: path, configuration: configuration)
+      : try DatabaseQueue(path: path, configuration: configuration)
+    try access.inTransaction { try ReplicatedModel.create(in: $0) }
+    let sink = FaultySink(
+      folder, rate: isLast ? 0 : [0, 30, 150].randomElement(using: &random) ?? 0, seed: seed)
+    let interval = Int.random(in: 1...6, using: &random)
+    let objectSize: Int = [1 << 14, 1 << 16, 8 << 20].randomElement(using: &random) ?? 1
+    let smallestChain: Int = chance(2) ? 1 << 16 : 1 << 19
+    var log: ReplicatedDatabase?
+    // The sink may fail at the start.
+    for _ in 0..<200 where log == nil {
+      log = try? access.replicate(
+        to: sink, as: "cities",
+        .small(
+          interval: .milliseconds(interval), objectSize: objectSize, smallestChain: smallestChain))
+    }
+    guard let log else { throw WrongAnswer(description: "the replication doesn't begin") }
+    for _ in 0..<Int.random(in: 4...10, using: &random) {
+      try burst(access)
+      try event(access)
+      if chance(4) { try acknowledge(access, log) }
+      if chance(4) { try keepUp(log) }
+    }
+    if isLast || chance(3) {
+      let count = try access.read { try ReplicatedModel.count(in: $0) }
+      // A sink that fails makes this late.
+      if (try? log.ship(within: .seconds(20))) != nil {
+        try expectLatest(atLeast: count)
+      } else if isLast {
+        throw WrongAnswer(description: "not shipped: \(String(describing: log.statistics.error))")
+      }
+    }
+    let statistics = log.statistics
+    details.generations += statistics.generations
+    details.comparisons += statistics.comparisons
+    details.faults += sink.faults
+    if let error = statistics.error as? DatabaseError, error.code == .readOnly {
+      throw WrongAnswer(description: "\(error)")
+    }
+    try access.close()
+    if isLast { try compareBytes() }
+    if chance(3) { try writeAlone() }
+  }
+
+  /// Transactions of several threads, and of another connection.
+  private func burst(_ access: any DatabaseAccess) throws {
+    let counts = (0..<3).map { _ in Int.random(in: 0...12, using: &random) }
+    let model = model
+    let group = DispatchGroup()
+    let errors = Errors()
+    for count in counts {
+      DispatchQueue.global().async(group: group) {
+        do {
+          for _ in 0..<count { try access.inTransaction { try model.step(in: $0) } }
+        } catch {
+          errors.add(error)
+        }
+      }
+    }
+    if chance(2) {
+      let other = try Database(path: path, configuration: configuration())
+      for _ in 0..<5 { try other.inTransaction(.immediate) { try model.step(in: $0) } }
+      if chance(2) { _ = try? other.checkpoint(.truncate) }
+      try? other.close()
+    }
+    group.wait()
+    try errors.check()
+  }
+
+  private func event(_ access: any DatabaseAccess) throws {
+    do {
+      switch Int.random(in: 0..<12, using: &random) {
+      case 0: try access.checkpoint(.passive)
+      case 1: try access.checkpoint(.restart)
+      case 2: try access.checkpoint(.truncate)
+      case 3:
+        let other = try Database(path: path)
+        other.busyTimeout = .milliseconds(5)
+        for mode in [CheckpointMode.truncate, .truncate, .full, .passive] {
+          _ = try? other.checkpoint(mode)
+        }
+        try other.close()
+      case 4: try access.inDatabase { try $0.executeUpdate("VACUUM") }
+      case 5: try goBack(access)
+      case 6: usleep(UInt32.random(in: 0...8000, using: &random))
+      default: break
+      }
+    } catch let error as DatabaseError where error.isBusyOrLocked {
+      // Others may be in the way.
+    }
+  }
+
+  /// Replaces the content by that of an earlier copy, for which the writer needs the file for itself.
+  private func goBack(_ access: any DatabaseAccess) throws {
+    if let copy {
+      try access.inDatabase { try $0.restore(from: copy) }
+      details.contents += 1
+    } else {
+      let target = scratch.file("copy.db")
+      try access.inDatabase { try $0.backup(to: target) }
+      copy = target
+    }
+  }
+
+  /// Another program writes while nobody replicates.
+  private func writeAlone() throws {
+    let other = try Database(path: path)
+    for _ in 0..<Int.random(in: 0...5, using: &random) {
+      try other.inTransaction { try model.step(in: $0) }
+    }
+    if chance(3) {
+      // Leaves the write-ahead log, changes the size of pages, and writes without a log.
+      _ = try other.value("PRAGMA journal_mode = delete", as: String.self)
+      if chance(2) {
+        let size = [1024, 4096, 8192].randomElement(using: &random) ?? 4096
+        try other.executeUpdate(SQL(raw: "PRAGMA page_size = \(size)"))
+        try other.executeUpdate("VACUUM")
+      }
+      try other.inTransaction { try model.step(in: $0) }
+      details.journals += 1
+    }
+    if chance(2) { try other.checkpoint(.truncate) }
+    try other.close()
+  }
+
+  /// What `ship` has acknowledged is there.
+  private func acknowledge(_ access: any DatabaseAccess, _ log: ReplicatedDatabase) throws {
+    let count = try access.inTransaction { try self.model.step(in: $0) }
+    guard (try? log.ship(within: .seconds(3))) != nil else { return }
+    try expectLatest(atLeast: count)
+    details.acknowledged += 1
+  }
+
+  /// Merges segments, as if it were later; and now and then as if all were old, so that much is removed.
+  private func keepUp(_ log: ReplicatedDatabase) throws {
+    let now = Int(Date().timeIntervalSince1970 * 1000)
+    let later =
+      [60_000, 3_600_000, 2 * 86_400_000, 40 * 86_400_000].randomElement(using: &random) ?? 0
+    let before = later < 86_400_000 ? try ReplicatedDatabase.points(in: folder, name: "cities") : []
+    // The sink may fail.
+    guard (try? log.keepUp(asAt: now + later)) != nil else { return }
+    details.upkeeps += 1
+    let after = try Set(ReplicatedDatabase.points(in: folder, name: "cities").map(\.position))
+    // A generation may begin meanwhile; but nothing goes within a day.
+    if let gone = before.first(where: { !after.contains($0.position) }) {
+      throw WrongAnswer(description: "merging has removed the point \(gone.position)")
+    }
+  }
+
+  // MARK: Restoring
+
+  private func restore(_ moment: ReplicatedDatabase.Moment) throws -> (count: Int, path: String) {
+    restored += 1
+    let target = scratch.file("restored-\(restored).db")
+    try ReplicatedDatabase.restore(
+      from: folder, to: target, at: moment, check: chance(20) ? .full : .quick)
+    var configuration = Configuration()
+    configuration.readOnly = true
+    configuration.journalMode = nil
+    let db = try Database(path: target, configuration: configuration)
+    let count = try ReplicatedModel.count(in: db)
+    guard try ReplicatedModel.digest(of: db) == digests.digest(after: count) else {
+      throw WrongAnswer(description: "\(moment) isn't the database after \(count) transactions")
+    }
+    try db.close()
+    details.positions += 1
+    return (count, target)
+  }
+
+  private func expectLatest(atLeast count: Int) throws {
+    let (found, path) = try restore(.latest)
+    guard found >= count else {
+      throw WrongAnswer(description: "\(count) was acknowledged, but the log has only \(found)")
+    }
+    unlink(path)
+  }
+
+  private func restoreSome(_ count: Int) throws {
+    let points = try ReplicatedDatabase.points(in: folder, name: "cities")
+    guard !points.isEmpty else { return }
+    for _ in 0..<count {
+      guard let point = points.randomElement(using: &random) else { return }
+      let isTime = chance(3)
+      do {
+        let (_, path) = try restore(isTime ? .time(point.date) : .position(point.position))
+        unlink(path)
+      } catch let error as DatabaseError where isTime && error.code == .notFound {
+        // Between two generations nobody knows.
+        details.gaps += 1
+      }
+    }
+  }
+
+  /// The rows of later positions are those of later transactions.
+  private func checkAll() throws {
+    var last = 0
+    let points = try ReplicatedDatabase.points(in: folder, name: "cities")
+    for point in points where chance(max(1, points.count / 10)) {
+      let (count, path) = try restore(.position(point.position))
+      unlink(path)
+      guard count >= last || details.contents > 0 else {
+        throw WrongAnswer(description: "\(point.position) has \(count) after \(last)")
+      }
+      last = count
+    }
+  }
+
+  /// The last position is the closed database, byte for byte, apart from the journal's mode.
+  private func compareBytes() throws {
+    let (_, restored) = try restore(.latest)
+    var (one, other) = (
+      [UInt8](try ScratchFolder.contents(of: path)),
+      [UInt8](try ScratchFolder.contents(of: restored))
+    )
+    for index in 18...19 where one.count > 20 && other.count > 20 {
+      (one[index], other[index]) = (1, 1)
+    }
+    guard one == other else {
+      let page = zip(one, other).enumerated().first { $0.element.0 != $0.element.1 }.map {
+        $0.offset
+      }
+      throw WrongAnswer(
+        description: "the bytes differ: \(one.count) and \(other.count), first at \(page ?? -1)")
+    }
+    unlink(restored)
+    details.files += 1
+  }
+}
+
+/// Errors of several threads.
+private final class Errors: @unchecked Sendable {
+  private let lock = NSLock()
+  private var first: (any Error)?
+
+  func add(_ error: any Error) { lock.withLock { first = first ?? error } }
+
+  func check() throws { if let first { throw first } }
+}
+
+/// What the trials have done.
+struct ReplicationFigures {
+  var positions = 0
+  var files = 0
+  var acknowledged = 0
+  var generations = 0
+  var comparisons = 0
+  var journals = 0
+  var upkeeps = 0
+  var contents = 0
+  var faults = 0
+  var gaps = 0
+  var kills = 0
+
+  static func += (sum: inout Self, other: Self) {
+    sum.positions += other.positions
+    sum.files += other.files
+    sum.acknowledged += other.acknowledged
+    sum.generations += other.generations
+    sum.comparisons += other.comparisons
+    sum.journals += other.journals
+    sum.upkeeps += other.upkeeps
+    sum.contents += other.contents
+    sum.faults += other.faults
+    sum.gaps += other.gaps
+    sum.kills += other.kills
+  }
+
+  var details: [String] {
+    [
+      "\(files) files byte for byte", "\(acknowledged) acknowledged commits there",
+      "\(generations) generations", "\(comparisons) comparisons of all pages",
+      "\(journals) changes of the journal, \(contents) of the content",
+      "\(faults) faults of the sink", "\(kills) kills",
+      "\(gaps) times in named gaps", "\(upkeeps) rounds of merging and removing",
+    ]
+  }
+}
+
+extension DatabaseError {
+  fileprivate var isBusyOrLocked: Bool { [.busy, .locked].contains(code) }
+}
