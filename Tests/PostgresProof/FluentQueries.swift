@@ -208,8 +208,6 @@ enum FluentQueries {
 
   // MARK: Versions, products, targets
 
-  private static let package = UUID(uuidString: "00000000-0000-0000-0000-000000000000")!
-
   private static let versions = [
     ByHandQuery(
       "the latest versions of a package",

@@ -231,7 +231,7 @@ package final class JSONReader {
           value = 0x10000 + (value & 0x3FF) << 10 + (low & 0x3FF)
         }
         guard let scalar = Unicode.Scalar(value) else { return nil }
-        result += UTF8.encode(scalar)!
+        result.append(contentsOf: String(scalar).utf8)
       default: return nil
       }
     }
