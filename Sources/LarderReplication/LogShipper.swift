@@ -24,7 +24,6 @@ final class LogShipper: @unchecked Sendable {
   private let queue: DispatchQueue
   /// Moves the mark while the sink doesn't answer.
   private let marks = DispatchQueue(label: "larder.replication.mark")
-  private let upkeep = DispatchQueue(label: "larder.replication.upkeep")
   /// Runs the program's callbacks, which may call this object.
   private let reports = DispatchQueue(label: "larder.replication.report")
   let state = Lock(State())
@@ -81,7 +80,6 @@ final class LogShipper: @unchecked Sendable {
     let completion: (LogShipper) -> Void
   }
 
-  private static let upkeepInterval = Duration.seconds(300)
   /// The longest pause after a failure.
   private static let longestPause = Duration.seconds(30)
 
@@ -111,24 +109,7 @@ final class LogShipper: @unchecked Sendable {
       state.beginnings += 1
       return state.beginnings
     }
-    upkeep.repeats(after: Self.upkeepInterval) { [weak self] in self?.keepUp(beginning) ?? false }
     marks.repeats(after: plan.interval) { [weak self] in self?.moveMarkInTime(beginning) ?? false }
-  }
-
-  /// Merges and removes objects. Returns whether to go on.
-  private func keepUp(_ beginning: Int) -> Bool {
-    let (goesOn, epoch) = state.withLock {
-      (!$0.hasEnded && $0.lost == nil && $0.beginnings == beginning, $0.epoch)
-    }
-    guard goesOn, let epoch else { return goesOn }
-    do {
-      try LogUpkeep(sink: sink, prefix: prefix, keeping: plan.keeping)
-        .run(epoch: epoch, now: HeldLog.milliseconds)
-    } catch {
-      // It is tried again next time.
-      report(error)
-    }
-    return true
   }
 
   /// Moves the mark once per interval, whatever the sink does: it holds up other processes' checkpoints. Returns
@@ -252,8 +233,13 @@ final class LogShipper: @unchecked Sendable {
     guard let pending else { return }
     try waitUntilDurable()
     try checkOwner()
-    if try !sink.put(pending.name, pending.bytes), try sink.get(pending.name) != pending.bytes {
-      throw lose("another object is at \(pending.name)")
+    if try !sink.put(pending.name, pending.bytes) {
+      let found = try sink.get(pending.name) ?? []
+      if found != pending.bytes {
+        // Half an answer says nothing, and is asked for again. A whole object is somebody else's.
+        _ = try LogSegment(decoding: found, name: pending.name)
+        throw lose("another object is at \(pending.name)")
+      }
     }
     self.pending = nil
     // The sink answers, so that the next failure isn't one of a row.

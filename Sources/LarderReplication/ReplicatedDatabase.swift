@@ -168,8 +168,6 @@ extension DatabaseAccess {
   ///   - sink: the place to ship to, such as `.folder("/mnt/backup")`.
   ///   - name: the database's name there; nil for that of its file. Each database in a sink has its own.
   ///   - interval: how often a segment is cut, if anything was committed.
-  ///   - keeping: how long what can be restored is kept. Every segment is kept for a day, then those of minutes,
-  ///     and after a week those of hours, if there are longer ones.
   ///   - onFailure: called with each error, one call at a time.
   ///
   /// Throws ``UnsupportedByEngine`` if the engine isn't SQLite. Throws `ResultCode.misuse` for a database without
@@ -178,10 +176,9 @@ extension DatabaseAccess {
   /// start. Later errors aren't thrown.
   public func replicate(
     to sink: some LogSink, as name: String? = nil, every interval: Duration = .seconds(1),
-    keeping: Duration = .seconds(30 * 86_400), onFailure: (@Sendable (any Error) -> Void)? = nil
+    onFailure: (@Sendable (any Error) -> Void)? = nil
   ) throws -> ReplicatedDatabase {
     var plan = ReplicationPlan(interval: interval)
-    plan.keeping = keeping.bounded
     plan.onFailure = onFailure
     return try replicate(to: sink, as: name, plan)
   }

@@ -55,9 +55,13 @@ enum AccessMisuse {
       access, folder in
       try access.backup(every: .seconds(60), to: folder + "/copies").cancel()
     },
-    Call("DatabaseAccess.replicate(to:as:every:keeping:onFailure:)", outcome: .either) {
-      access, folder in
-      try access.replicate(to: .folder(folder + "/log")).cancel()
+    Call(
+      "DatabaseAccess.replicate(to:as:every:onFailure:)",
+      "ReplicatedDatabase.inTransaction(within:label:line:_:)", outcome: .either
+    ) { access, folder in
+      let log = try access.replicate(to: .folder(folder + "/log"))
+      defer { log.cancel() }
+      try log.inTransaction(within: .seconds(1)) { _ in }
     },
     Call(
       "DatabaseFleet.inDatabase(_:label:line:_:)", "DatabaseFleet.inTransaction(_:_:label:line:_:)",
