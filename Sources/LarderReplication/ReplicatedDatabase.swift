@@ -138,13 +138,6 @@ public final class ReplicatedDatabase: Sendable {
     DatabaseError(.misuse, "the replication has ended")
   }
 
-  /// Merges and removes objects as if it were a moment, in milliseconds since 1970.
-  package func keepUp(asAt now: Int) throws {
-    guard let epoch = shipper.state.withLock({ $0.epoch }) else { return }
-    try LogUpkeep(sink: shipper.sink, prefix: shipper.prefix, keeping: shipper.plan.keeping)
-      .run(epoch: epoch, now: now)
-  }
-
   /// Ends the replication. What was committed before is shipped, if the sink is there. Cancelling again does
   /// nothing.
   public func cancel() {

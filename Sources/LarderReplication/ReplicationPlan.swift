@@ -4,8 +4,6 @@ package struct ReplicationPlan: Sendable {
   var interval: Duration
   /// How many bytes of pages an object holds at most.
   var objectSize = 8 << 20
-  /// How long what can be restored is kept.
-  var keeping = Duration.seconds(30 * 86_400)
   /// The size of a chain, in bytes, from which on it may be longer than the database.
   var smallestChain = 16 << 20
   var onFailure: (@Sendable (any Error) -> Void)?

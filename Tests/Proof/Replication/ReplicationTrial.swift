@@ -73,7 +73,6 @@ final class ReplicationTrial {
       try burst(access)
       try event(access)
       if chance(4) { try acknowledge(access, log) }
-      if chance(4) { try keepUp(log) }
     }
     if isLast || chance(3) {
       let count = try access.read { try ReplicatedModel.count(in: $0) }
@@ -185,22 +184,6 @@ final class ReplicationTrial {
     details.acknowledged += 1
   }
 
-  /// Merges segments, as if it were later; and now and then as if all were old, so that much is removed.
-  private func keepUp(_ log: ReplicatedDatabase) throws {
-    let now = Int(Date().timeIntervalSince1970 * 1000)
-    let later =
-      [60_000, 3_600_000, 2 * 86_400_000, 40 * 86_400_000].randomElement(using: &random) ?? 0
-    let before = later < 86_400_000 ? try ReplicatedDatabase.points(in: folder, name: "cities") : []
-    // The sink may fail.
-    guard (try? log.keepUp(asAt: now + later)) != nil else { return }
-    details.upkeeps += 1
-    let after = try Set(ReplicatedDatabase.points(in: folder, name: "cities").map(\.position))
-    // A generation may begin meanwhile; but nothing goes within a day.
-    if let gone = before.first(where: { !after.contains($0.position) }) {
-      throw WrongAnswer(description: "merging has removed the point \(gone.position)")
-    }
-  }
-
   // MARK: Restoring
 
   private func restore(_ moment: ReplicatedDatabase.Moment) throws -> (count: Int, path: String) {
@@ -299,7 +282,6 @@ struct ReplicationFigures {
   var generations = 0
   var comparisons = 0
   var journals = 0
-  var upkeeps = 0
   var contents = 0
   var faults = 0
   var gaps = 0
@@ -312,7 +294,6 @@ struct ReplicationFigures {
     sum.generations += other.generations
     sum.comparisons += other.comparisons
     sum.journals += other.journals
-    sum.upkeeps += other.upkeeps
     sum.contents += other.contents
     sum.faults += other.faults
     sum.gaps += other.gaps
@@ -325,7 +306,7 @@ struct ReplicationFigures {
       "\(generations) generations", "\(comparisons) comparisons of all pages",
       "\(journals) changes of the journal, \(contents) of the content",
       "\(faults) faults of the sink", "\(kills) kills",
-      "\(gaps) times in named gaps", "\(upkeeps) rounds of merging and removing",
+      "\(gaps) times in named gaps",
     ]
   }
 }
