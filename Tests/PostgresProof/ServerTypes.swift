@@ -22,8 +22,8 @@ enum ServerTypes: Verb {
 
   private static func list(_ element: String) -> String {
     """
-    (SELECT coalesce(array_agg(CASE WHEN random() < 0.1 THEN NULL ELSE \(element) END), '{}')
-     FROM generate_series(1, (random() * 4 + n * 0)::int))
+    (SELECT coalesce(array_agg(CASE WHEN random() < 0.1 THEN NULL ELSE \(element.replacing("n * 0", with: "m * 0")) END), '{}')
+     FROM generate_series(1, (random() * 4 + n * 0)::int) AS m)
     """
   }
 
