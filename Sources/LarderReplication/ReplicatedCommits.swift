@@ -10,8 +10,8 @@ extension ReplicatedDatabase {
   /// Other transactions go on meanwhile, and those that commit while a segment is on its way share the next one.
   /// So it takes as long as the sink does: with a folder two syncs, with a remote store its latency.
   ///
-  /// Throws what ``LarderSQLite/DatabaseAccess/inTransaction(label:line:_:)`` does. If the commit is made, but the sink
-  /// doesn't confirm it in time, it throws what ``ship(within:)-swift.method`` does: the commit stands, and is
+  /// Throws what `DatabaseAccess.inTransaction` does. If the commit is made, but the sink
+  /// doesn't confirm it in time, it throws what `ship(within:)` does: the commit stands, and is
   /// shipped later.
   ///
   /// - Parameters:

@@ -22,7 +22,7 @@ import LarderSQLite
 ///
 /// When the process begins anew, the log goes on. After a crash, the write-ahead log tells what wasn't
 /// shipped. After an orderly end, a table of checksums (the file `DATABASE-shipped`) tells which pages differ,
-/// if any. If neither is there, a new generation begins with a whole copy, which ``Configuration/log`` is told
+/// if any. If neither is there, a new generation begins with a whole copy, which `Configuration.log` is told
 /// of. Begin to replicate right after opening: what is moved out of the write-ahead log before can't be read.
 ///
 /// A log has one owner. Whoever begins to replicate becomes the owner; the former one finds that out before its

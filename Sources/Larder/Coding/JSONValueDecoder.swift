@@ -2,7 +2,7 @@ import FoundationEssentials
 
 /// The decoder at a value, and the container of that single value.
 struct JSONValueDecoder: Decoder, SingleValueDecodingContainer {
-  let reader: JSONReader
+  let reader: JSONValueReader
   let index: Int
 
   var codingPath: [any CodingKey] { reader.path(to: index) }
@@ -29,12 +29,12 @@ struct JSONValueDecoder: Decoder, SingleValueDecodingContainer {
 
 /// An object.
 private final class JSONMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
-  private let reader: JSONReader
+  private let reader: JSONValueReader
   private let object: Int
   /// The member behind the one that was asked for last.
   private var hint: Int
 
-  init(_ reader: JSONReader, _ object: Int) throws {
+  init(_ reader: JSONValueReader, _ object: Int) throws {
     self.reader = reader
     self.object = object
     try reader.checkNames(of: object)
@@ -91,13 +91,13 @@ private final class JSONMembers<Key: CodingKey>: KeyedDecodingContainerProtocol 
 
 /// An array.
 private struct JSONElements: UnkeyedDecodingContainer {
-  private let reader: JSONReader
+  private let reader: JSONValueReader
   private let array: Int
   /// The entry of the next element.
   private var place: Int
   private(set) var currentIndex = 0
 
-  init(_ reader: JSONReader, _ array: Int) {
+  init(_ reader: JSONValueReader, _ array: Int) {
     self.reader = reader
     self.array = array
     place = array + 1

@@ -37,7 +37,7 @@ extension ColumnOption where Value == Date {
   /// The property has to be a variable.
   public static var createdAt: Self { .timestamp(isOfCreation: true) { $0 } }
   /// The time of the last write. Each insert and update sets the column, unless the closure of an update
-  /// assigns it. Like ``createdAt`` otherwise.
+  /// assigns it. Like `createdAt` otherwise.
   public static var updatedAt: Self { .timestamp(isOfCreation: false) { $0 } }
 }
 

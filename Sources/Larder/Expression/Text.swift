@@ -12,7 +12,7 @@ extension Optional: TextValue where Wrapped == String {}
 
 extension SQLExpression where Value: TextValue {
   /// Whether the text matches a pattern. `%` stands for any text and `_` for any character. Untrusted text
-  /// doesn't belong in a pattern: see ``contains(_:)``, ``hasPrefix(_:)`` and ``hasSuffix(_:)``. See
+  /// doesn't belong in a pattern: see `contains(_:)`, ``hasPrefix(_:)`` and ``hasSuffix(_:)``. See
   /// [LIKE](https://www.sqlite.org/lang_expr.html#like).
   ///
   /// - `escape`: a character before `%`, `_` or itself that makes it a plain character.

@@ -28,11 +28,11 @@ extension Migrator {
   /// - `schemas`: further schemas (namespaces) of the server that the migrations make, and that are compared.
   /// - `accepting`: whether a difference may remain. `declared` is what the migrations make, `found` is what
   ///   the database has.
-  /// - `progress`: see ``migrate(_:progress:)``.
+  /// - `progress`: see `migrate(_:progress:)`.
   ///
   /// Throws ``MigrationError/differences(migration:_:)`` if the database isn't as the migrations make it,
   /// ``MigrationError/declaration(problem:)`` if no migration has this name, and what
-  /// ``migrate(_:progress:)`` does.
+  /// `migrate(_:progress:)` does.
   public func migrate(
     _ access: some DatabaseAccess, adopting name: String, schemas: [String] = [],
     accepting: ((TableDifference) throws -> Bool)? = nil,

@@ -19,7 +19,7 @@ import LarderSQLite
 /// A database that doesn't match the list is refused with a ``MigrationError`` that says why: a newer program
 /// has migrated it, or an applied migration was changed, removed or moved. Databases whose schema was tracked
 /// by `user_version` are taken over with ``Migration/replacing(userVersion:)``, others with
-/// ``migrate(_:adopting:schemas:accepting:progress:)``.
+/// `migrate(_:adopting:schemas:accepting:progress:)`.
 public struct Migrator: Sendable {
   /// The migrations in order.
   public let migrations: [Migration]

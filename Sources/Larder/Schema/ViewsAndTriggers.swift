@@ -38,7 +38,7 @@ extension SchemaEntry {
   /// ```
   ///
   /// Interpolated values are written into the text; dates are written in `dateFormat`, which should be the
-  /// connections'. Throws what ``view(_:columns:as:dateFormat:)`` does. See [CREATE
+  /// connections'. Throws what ``view(_:columns:materialized:as:dateFormat:)`` does. See [CREATE
   /// TRIGGER](https://www.sqlite.org/lang_createtrigger.html).
   ///
   /// - `event`: BEFORE, AFTER or INSTEAD OF, then DELETE, INSERT or UPDATE, which may name columns.
@@ -62,7 +62,7 @@ extension SchemaEntry {
   ///   .create(db)
   /// ```
   ///
-  /// Interpolated values are written into the text. Throws what ``view(_:columns:as:dateFormat:)`` does. See
+  /// Interpolated values are written into the text. Throws what ``view(_:columns:materialized:as:dateFormat:)`` does. See
   /// [CREATE VIRTUAL TABLE](https://www.sqlite.org/lang_createvtab.html).
   public static func virtualTable(_ name: String, using module: SQL) throws -> SchemaEntry {
     try declared(

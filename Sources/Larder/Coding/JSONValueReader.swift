@@ -7,7 +7,7 @@ import LarderSQLite
 /// What it returns is what Foundation's decoder returns. Wherever that isn't certain (a text that may not be JSON, a
 /// number in an unusual form, two members of the same name), it says so, and Foundation is asked, which also describes
 /// errors.
-package final class JSONReader {
+package final class JSONValueReader {
   let bytes: [UInt8]
   let tape: JSONTape
   /// Whether something was met whose meaning is left to Foundation; an error that the type's own code caught counts.
@@ -25,7 +25,7 @@ package final class JSONReader {
   package static func value<Value: Decodable>(_ type: Value.Type, of text: String) -> Value? {
     let bytes = [UInt8](text.utf8)
     guard let tape = JSONTape(bytes) else { return nil }
-    let reader = JSONReader(bytes, tape)
+    let reader = JSONValueReader(bytes, tape)
     guard let value = try? reader.value(type, at: 0), !reader.isUncertain else { return nil }
     return value
   }
