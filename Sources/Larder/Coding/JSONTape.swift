@@ -196,9 +196,11 @@ struct JSONTape {
     }
   }
 
-  /// The code unit of UTF-16 that an escape names.
-  private static func unit(_ bytes: UnsafeBufferPointer<UInt8>, _ index: Int) -> UInt32? {
-    guard index + 6 <= bytes.count, bytes[index] == UInt8(ascii: "\\"),
+  /// The code unit of UTF-16 that an escape names; nil for any other bytes.
+  static func unit<Bytes: RandomAccessCollection<UInt8>>(
+    _ bytes: Bytes, _ index: Int
+  ) -> UInt32? where Bytes.Index == Int {
+    guard index + 6 <= bytes.endIndex, bytes[index] == UInt8(ascii: "\\"),
       bytes[index + 1] == UInt8(ascii: "u")
     else { return nil }
     var unit: UInt32 = 0

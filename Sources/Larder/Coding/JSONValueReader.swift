@@ -187,22 +187,6 @@ package final class JSONValueReader {
     var result: [UInt8] = []
     result.reserveCapacity(bytes.count)
     var index = bytes.startIndex
-    func unit() -> UInt32? {
-      guard index + 4 <= bytes.endIndex else { return nil }
-      var value: UInt32 = 0
-      for byte in bytes[index..<index + 4] {
-        let digit: UInt8
-        switch byte {
-        case 0x30...0x39: digit = byte - 0x30
-        case 0x41...0x46: digit = byte - 0x41 + 10
-        case 0x61...0x66: digit = byte - 0x61 + 10
-        default: return nil
-        }
-        value = value << 4 | UInt32(digit)
-      }
-      index += 4
-      return value
-    }
     while index < bytes.endIndex {
       let byte = bytes[index]
       index += 1
@@ -221,13 +205,11 @@ package final class JSONValueReader {
       case UInt8(ascii: "b"): result.append(0x08)
       case UInt8(ascii: "f"): result.append(0x0C)
       case UInt8(ascii: "u"):
-        guard var value = unit() else { return nil }
+        guard var value = JSONTape.unit(bytes, index - 2) else { return nil }
+        index += 4
         if value & 0xFC00 == 0xD800 {
-          guard index + 2 <= bytes.endIndex, bytes[index] == UInt8(ascii: "\\"),
-            bytes[index + 1] == UInt8(ascii: "u")
-          else { return nil }
-          index += 2
-          guard let low = unit(), low & 0xFC00 == 0xDC00 else { return nil }
+          guard let low = JSONTape.unit(bytes, index), low & 0xFC00 == 0xDC00 else { return nil }
+          index += 6
           value = 0x10000 + (value & 0x3FF) << 10 + (low & 0x3FF)
         }
         guard let scalar = Unicode.Scalar(value) else { return nil }
