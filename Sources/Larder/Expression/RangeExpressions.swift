@@ -53,7 +53,9 @@ where Value: RangeValue, Value.RangeBound: DatabaseValueConvertible & Codable {
     _ json: SQLExpression<Bool>, _ lower: Value.RangeBound, _ upper: Value.RangeBound, end: String,
     _ form: (String) -> SQLForm
   ) -> SQLExpression<Bool> {
-    let test = SQLFragment.call("coalesce", json.node, "0", isNullable: false)
+    // A condition on each engine: what has no bounds fulfils no test.
+    let test = SQLFragment(
+      .sequence([.part("((\(json.node)) IS TRUE)")]), isNullable: false)
     guard node.storesRange, let lower = try? JSONText.text(of: lower),
       let upper = try? JSONText.text(of: upper)
     else { return SQLExpression<Bool>(test) }

@@ -29,15 +29,15 @@ public struct JSONElement: SingleSource, Hashable {
 
   static func fields(of alias: QueryAlias) -> JSONElementFields {
     let pair = alias.column("value")
-    func part(_ index: Int, _ name: String) -> SQLFragment {
+    func part(_ index: Int, _ names: String...) -> SQLFragment {
       SQLFragment(
         .form(
-          .jsonElement, [alias.column(name)],
+          .jsonElement, names.map { alias.column($0) },
           .call("json_extract", pair, "'$[\(text: "\(index)")]'")))
     }
     return JSONElementFields(
       index: SQLExpression<Int>(alias.column("key", isNullable: false)),
-      name: SQLExpression<String?>(part(0, "name")), value: JSONExpression(part(1, "json")))
+      name: SQLExpression<String?>(part(0, "name")), value: JSONExpression(part(1, "json", "text")))
   }
 
   /// Reads the columns.

@@ -21,7 +21,8 @@ package enum SQLForm: Sendable {
   /// A table of the members of an array or object. Its columns are `key`, a
   /// number, and `value`, a pair of the name and the text.
   case jsonRows([JSONPathStep])
-  /// A part of such a pair. The operand is the column that engines may have for it.
+  /// A part of such a pair. The operands are the columns that engines may have for it: the part, and its
+  /// characters if it is a text.
   case jsonElement
   /// Whether an array at a path in JSON, the first operand, has an element that equals a value, the second.
   case jsonContains(JSONKind, [JSONPathStep])

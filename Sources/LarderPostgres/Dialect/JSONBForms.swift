@@ -11,7 +11,7 @@ enum JSONBForms {
       ArrayForms.array(
         changed(operands[0], changes, operands.dropFirst()), storedAs: operands[0].storedForm)
     case .jsonDocument: "coalesce(\(document(operands[0])), 'null')"
-    case .jsonRows(let path): rows(find(in: operands[0], at: path))
+    case .jsonRows(let path): rows(of: operands[0], at: path)
     case .jsonElement, .jsonSelected: "\(operands[0])"
     case .jsonContains(let kind, let path):
       contains(operands[1], of: kind, in: operands[0], at: path, isCondition: false)
@@ -80,8 +80,18 @@ enum JSONBForms {
     let place = find(in: json, at: path)
     let value: SQLFragment
     var found = place
-    if !isStrict, kind == .text, path.isEmpty, case .form(.jsonElement, _, _) = json.content {
-      return "(CASE jsonb_typeof(\(place)) WHEN 'string' THEN \(place) #>> '{}' END COLLATE \"C\")"
+    if !isStrict, kind == .text, path.isEmpty,
+      case .form(.jsonElement, let columns, _) = json.content, columns.count == 2
+    {
+      return columns[1]
+    }
+    // Two steps through JSONB take half the time of a path with a filter.
+    if !isStrict, kind == .text, !path.isEmpty, json.storedForm == .json,
+      path.allSatisfy({ if case .name = $0 { true } else { false } })
+    {
+      return """
+        (CASE jsonb_typeof(\(place)) WHEN 'string' THEN \(string(in: json, at: path)) END COLLATE "C")
+        """
     }
     if !isStrict, kind == .number {
       value = number(in: json, at: path)
@@ -220,21 +230,47 @@ enum JSONBForms {
     return change.kind == .insert ? "CASE WHEN \(isNothing) THEN \(new) ELSE \(json) END" : new
   }
 
-  private static func rows(_ found: SQLFragment) -> SQLFragment {
+  /// The rows of what is found in a document: each has a key, a name, the value as JSON, a text's characters, and
+  /// name and value as an array.
+  private static func rows(of json: SQLFragment, at path: [JSONPathStep]) -> SQLFragment {
+    let found = find(in: json, at: path)
     func part(_ name: String, _ function: String, _ type: String) -> SQLFragment {
-      """
-      SELECT place - 1 AS key, \(text: name) AS name, value AS json, \
-      jsonb_build_array(\(text: name), CAST(value AS TEXT)) AS value \
-      FROM \(text: function)(CASE jsonb_typeof(\(found)) WHEN '\(text: type)' THEN \(found) END) \
-      WITH ORDINALITY AS list
-      """
+      elements(
+        of: """
+          \(text: function)(CASE jsonb_typeof(\(found)) WHEN '\(text: type)' THEN \(found) END)
+          """,
+        name: name, json: "value",
+        text: "CASE jsonb_typeof(value) WHEN 'string' THEN value #>> '{}' END")
+    }
+    let nothing = "CAST(NULL AS TEXT)"
+    if path.isEmpty, json.storedForm == .array(.text) {
+      // An array's elements are read from the array itself; arrays in it are JSON.
+      let texts = elements(
+        of: "unnest(CASE WHEN array_ndims(\(json)) = 1 THEN \(json) END)",
+        name: nothing, json: "coalesce(to_jsonb(value), 'null')", text: "CAST(value AS TEXT)")
+      let arrays = elements(
+        of: "jsonb_array_elements(CASE WHEN array_ndims(\(json)) > 1 THEN \(found) END)",
+        name: nothing, json: "value", text: nothing)
+      return "LATERAL (\(texts) (value, place) UNION ALL \(arrays) (value, place))"
     }
     // The found value is repeated: named once, in a subquery, it makes the
     // server cache the rows by it, which takes longer.
     return """
-      LATERAL (\(part("NULL::text COLLATE \"C\"", "jsonb_array_elements", "array")) (value, place) \
-      UNION ALL \(part("name COLLATE \"C\"", "jsonb_each", "object")) (name, value, place))
+      LATERAL (\(part(nothing, "jsonb_array_elements", "array")) (value, place) \
+      UNION ALL \(part("name", "jsonb_each", "object")) (name, value, place))
       """
+  }
+
+  /// The rows of a function that gives values in order.
+  private static func elements(
+    of call: SQLFragment, name: String, json: String, text: String
+  ) -> SQLFragment {
+    """
+    SELECT place - 1 AS key, \(text: name) COLLATE "C" AS name, \(text: json) AS json, \
+    (\(text: text)) COLLATE "C" AS text, \
+    jsonb_build_array(\(text: name), CAST(\(text: json) AS TEXT)) AS value \
+    FROM \(call) WITH ORDINALITY AS list
+    """
   }
 }
 
