@@ -157,7 +157,8 @@ struct GrownSchemaTests {
     try db.executeStatements("ALTER TABLE place RENAME COLUMN name TO title")
     try db.executeStatements("ALTER TABLE place RENAME COLUMN title TO name")
     try Spot.table.rebuild(db)
-    #expect(try catalog() == before)
+    let after = try catalog()
+    #expect(after == before)
   }
 
   @Test("A serial key stays one, and its sequence gets the range of a wider type")
