@@ -5,10 +5,15 @@ import LarderSQLite
 
 extension Column where Value: Codable {
   /// A member of the object that the column holds as JSON, by its name, for an index.
-  public subscript(name: String) -> JSONExpression { JSONExpression(column: self.name)[name] }
+  public subscript(name: String) -> JSONExpression { json[name] }
 
   /// An element of the array that the column holds as JSON, for an index.
-  public subscript(index: Int) -> JSONExpression { JSONExpression(column: name)[index] }
+  public subscript(index: Int) -> JSONExpression { json[index] }
+
+  /// The JSON as queries name it, apart from the table: an index serves the same expression only.
+  private var json: JSONExpression {
+    JSONExpression(SQLFragment(text: name.quotedIdentifier, coding: storage.expressionCoding))
+  }
 }
 
 extension TableConstraint {
