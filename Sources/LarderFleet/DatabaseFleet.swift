@@ -47,7 +47,7 @@ public final class DatabaseFleet: Sendable {
   /// The keys of all databases, ordered by their bytes. Reads the folder; the file system decides whether
   /// databases that are just being created or removed are included. Throws `ResultCode.cannotOpen` if the
   /// folder can't be read.
-  public func keys() throws -> [String] { try files.keys() }
+  public func keys() throws -> [String] { try tenants.withDescriptors { try files.keys() } }
 
   /// Whether there is a database with this key. Throws ``FleetError`` for an invalid key.
   public func exists(_ key: String) throws -> Bool { TenantFiles.exists(try path(of: key)) }
