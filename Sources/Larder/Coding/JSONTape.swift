@@ -43,6 +43,7 @@ struct JSONTape {
   private mutating func scan(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
     // The containers that are open; Foundation opens as many.
     var open: [Int] = []
+    open.reserveCapacity(8)
     var place = 0
     func skipSpaces() {
       while place < bytes.count {

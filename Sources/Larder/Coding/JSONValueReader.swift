@@ -53,17 +53,24 @@ package final class JSONValueReader {
     if type == Data.self { return try Self.same(data(index)) }
     if type == Decimal.self { return try Self.same(decimal(index)) }
     if type == URL.self { return try Self.same(url(index)) }
-    if type == [String].self { return try Self.same(array(index) { try string($0) }) }
-    if type == [Int].self { return try Self.same(array(index) { try integer(Int.self, $0) }) }
-    if type == [Int64].self { return try Self.same(array(index) { try integer(Int64.self, $0) }) }
-    if type == [Double].self { return try Self.same(array(index) { try real($0) }) }
-    if type == [String: String].self { return try Self.same(dictionary(index) { try string($0) }) }
-    if type == [String: Int].self {
+    if let value = try collection(type, at: index) { return value }
+    return try Value(from: JSONValueDecoder(reader: self, index: index))
+  }
+
+  /// The value of a type of arrays or dictionaries that is read without a container; nil for all others.
+  private func collection<Value>(_ type: Value.Type, at index: Int) throws -> Value? {
+    let (type, known) = (ObjectIdentifier(type), JSONCollections.known)
+    if type == known.texts { return try Self.same(array(index) { try string($0) }) }
+    if type == known.integers { return try Self.same(array(index) { try integer(Int.self, $0) }) }
+    if type == known.wide { return try Self.same(array(index) { try integer(Int64.self, $0) }) }
+    if type == known.reals { return try Self.same(array(index) { try real($0) }) }
+    if type == known.namedTexts { return try Self.same(dictionary(index) { try string($0) }) }
+    if type == known.namedIntegers {
       return try Self.same(dictionary(index) { try integer(Int.self, $0) })
     }
-    if type == [String: Double].self { return try Self.same(dictionary(index) { try real($0) }) }
-    if type == [String: Bool].self { return try Self.same(dictionary(index) { try bool($0) }) }
-    return try Value(from: JSONValueDecoder(reader: self, index: index))
+    if type == known.namedReals { return try Self.same(dictionary(index) { try real($0) }) }
+    if type == known.namedFlags { return try Self.same(dictionary(index) { try bool($0) }) }
+    return nil
   }
 
   /// The value as the type that it has.
@@ -293,24 +300,38 @@ package final class JSONValueReader {
   func checkNames(of object: Int) throws {
     let count = Int(tape.entries[object].start)
     if count < 2 { return }
+    guard count <= 16, hasPlainNames(object) else {
+      if Set(try names(of: object)).count < count { throw uncertain() }
+      return
+    }
     let end = Int(tape.entries[object].end)
-    var keys: [JSONTape.Entry] = []
-    keys.reserveCapacity(count)
     var key = object + 1
     while key < end {
-      keys.append(tape.entries[key])
+      let text = tape.entries[key]
+      var other = object + 1
+      while other < key {
+        let known = tape.entries[other]
+        if text.end - text.start == known.end - known.start,
+          bytes[Int(text.start)..<Int(text.end)].elementsEqual(
+            bytes[Int(known.start)..<Int(known.end)])
+        {
+          throw uncertain()
+        }
+        other = tape.next(other + 1)
+      }
       key = tape.next(key + 1)
     }
-    if count <= 16, keys.allSatisfy({ $0.kind == .ascii }) {
-      for (index, key) in keys.enumerated() {
-        for other in keys[..<index] where key.end - key.start == other.end - other.start {
-          let text = bytes[Int(key.start)..<Int(key.end)]
-          if text.elementsEqual(bytes[Int(other.start)..<Int(other.end)]) { throw uncertain() }
-        }
-      }
-    } else if Set(try names(of: object)).count < count {
-      throw uncertain()
+  }
+
+  /// Whether all names of an object's members are ASCII without escapes: then texts are equal if their bytes are.
+  private func hasPlainNames(_ object: Int) -> Bool {
+    let end = Int(tape.entries[object].end)
+    var key = object + 1
+    while key < end {
+      guard tape.entries[key].kind == .ascii else { return false }
+      key = tape.next(key + 1)
     }
+    return true
   }
 
   // MARK: Errors
