@@ -46,7 +46,13 @@ enum JSONText {
   static func value<Value: Decodable>(
     _ type: Value.Type, of text: String, _ decoder: JSONDecoder = decoder
   ) throws -> Value {
-    if decoder === Self.decoder, let value = JSONValueReader.value(type, of: text) { return value }
+    if decoder === Self.decoder {
+      do {
+        return try JSONValueReader.value(type, of: text)
+      } catch {
+        // Foundation's decoder describes what is wrong, if anything is.
+      }
+    }
     do {
       return try decoder.decode(Value.self, from: Data(text.utf8))
     } catch {

@@ -21,12 +21,13 @@ package final class JSONValueReader {
   /// The decoder of Foundation's that is asked.
   package static var foundation: JSONDecoder { JSONText.decoder }
 
-  /// The value of a text; nil if Foundation has to be asked.
-  package static func value<Value: Decodable>(_ type: Value.Type, of text: String) -> Value? {
+  /// The value of a text. Throws if Foundation has to be asked.
+  package static func value<Value: Decodable>(_ type: Value.Type, of text: String) throws -> Value {
     let bytes = [UInt8](text.utf8)
-    guard let tape = JSONTape(bytes) else { return nil }
+    guard let tape = JSONTape(bytes) else { throw JSONMismatch() }
     let reader = JSONValueReader(bytes, tape)
-    guard let value = try? reader.value(type, at: 0), !reader.isUncertain else { return nil }
+    let value = try reader.value(type, at: 0)
+    if reader.isUncertain { throw JSONMismatch() }
     return value
   }
 
@@ -53,32 +54,23 @@ package final class JSONValueReader {
     if type == Data.self { return try Self.same(data(index)) }
     if type == Decimal.self { return try Self.same(decimal(index)) }
     if type == URL.self { return try Self.same(url(index)) }
-    if let value = try collection(type, at: index) { return value }
+    if type == [String].self { return try Self.same(array(index) { try string($0) }) }
+    if type == [Int].self { return try Self.same(array(index) { try integer(Int.self, $0) }) }
+    if type == [Int64].self { return try Self.same(array(index) { try integer(Int64.self, $0) }) }
+    if type == [Double].self { return try Self.same(array(index) { try real($0) }) }
+    if type == [String: String].self { return try Self.same(dictionary(index) { try string($0) }) }
+    if type == [String: Int].self {
+      return try Self.same(dictionary(index) { try integer(Int.self, $0) })
+    }
+    if type == [String: Double].self { return try Self.same(dictionary(index) { try real($0) }) }
+    if type == [String: Bool].self { return try Self.same(dictionary(index) { try bool($0) }) }
     return try Value(from: JSONValueDecoder(reader: self, index: index))
   }
 
-  /// The value of a type of arrays or dictionaries that is read without a container; nil for all others.
-  private func collection<Value>(_ type: Value.Type, at index: Int) throws -> Value? {
-    let (type, known) = (ObjectIdentifier(type), JSONCollections.known)
-    if type == known.texts { return try Self.same(array(index) { try string($0) }) }
-    if type == known.integers { return try Self.same(array(index) { try integer(Int.self, $0) }) }
-    if type == known.wide { return try Self.same(array(index) { try integer(Int64.self, $0) }) }
-    if type == known.reals { return try Self.same(array(index) { try real($0) }) }
-    if type == known.namedTexts { return try Self.same(dictionary(index) { try string($0) }) }
-    if type == known.namedIntegers {
-      return try Self.same(dictionary(index) { try integer(Int.self, $0) })
-    }
-    if type == known.namedReals { return try Self.same(dictionary(index) { try real($0) }) }
-    if type == known.namedFlags { return try Self.same(dictionary(index) { try bool($0) }) }
-    return nil
-  }
-
-  /// The value as the type that it has.
+  /// The value as the type that it has: the caller has found that the two types are the same. A cast that may fail would
+  /// look up the type of the Optional each time, in some 400 instructions.
   @inline(__always)
-  private static func same<A, Value>(_ value: A) throws -> Value {
-    guard let value = value as? Value else { throw JSONMismatch() }
-    return value
-  }
+  private static func same<A, Value>(_ value: A) -> Value { unsafeBitCast(value, to: Value.self) }
 
   @inline(__always)
   func kind(_ index: Int) -> JSONTape.Kind { index < 0 ? .null : tape.entries[index].kind }

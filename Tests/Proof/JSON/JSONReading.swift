@@ -49,7 +49,7 @@ enum JSONReading: ProofRow {
       self.type = "\(type)"
       self.shape = shape
       compare = { text in
-        guard let own = JSONValueReader.value(type, of: text) else { return .unsure }
+        guard let own = try? JSONValueReader.value(type, of: text) else { return .unsure }
         do {
           let other = try JSONValueReader.foundation.decode(type, from: Data(text.utf8))
           // A zero's sign counts, too, but not the order of a dictionary or a set.
