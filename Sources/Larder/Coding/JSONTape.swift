@@ -22,6 +22,9 @@ struct JSONTape {
     var end: UInt32
   }
 
+  /// In place of an entry's number, where there is none.
+  private static let none = UInt32.max
+
   private(set) var entries = ContiguousArray<Entry>()
 
   init?(_ bytes: [UInt8]) {
@@ -41,9 +44,9 @@ struct JSONTape {
   // MARK: The text
 
   private mutating func scan(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
-    // The containers that are open; Foundation opens as many.
-    var open: [Int] = []
-    open.reserveCapacity(8)
+    // The innermost container that is open, and how many are: Foundation opens as many. The entry of each has the one
+    // around it in place of its end.
+    var (container, depth) = (Self.none, 0)
     var place = 0
     func skipSpaces() {
       while place < bytes.count {
@@ -56,7 +59,7 @@ struct JSONTape {
       skipSpaces()
       guard place < bytes.count else { return false }
       // A key comes before each value of an object.
-      if let container = open.last, entries[container].kind == .object {
+      if container != Self.none, entries[Int(container)].kind == .object {
         guard bytes[place] == UInt8(ascii: "\""), string(bytes, &place) else { return false }
         skipSpaces()
         guard place < bytes.count, bytes[place] == UInt8(ascii: ":") else { return false }
@@ -70,32 +73,36 @@ struct JSONTape {
         place += 1
         skipSpaces()
         guard place < bytes.count else { return false }
-        let index = entries.count
-        entries.append(Entry(kind: isObject ? .object : .array, start: 0, end: UInt32(index) + 1))
+        let index = UInt32(entries.count)
+        let kind = isObject ? Kind.object : .array
         if bytes[place] == (isObject ? UInt8(ascii: "}") : UInt8(ascii: "]")) {
           place += 1
+          entries.append(Entry(kind: kind, start: 0, end: index + 1))
         } else {
-          guard open.count < 510 else { return false }
-          open.append(index)
+          guard depth < 510 else { return false }
+          entries.append(Entry(kind: kind, start: 0, end: container))
+          (container, depth) = (index, depth + 1)
           continue
         }
       } else if !scalar(bytes, &place) {
         return false
       }
       // The value ends here, and perhaps the containers around it.
-      while let container = open.last {
-        entries[container].start += 1
+      while container != Self.none {
+        let index = Int(container)
+        entries[index].start += 1
         skipSpaces()
         guard place < bytes.count else { return false }
         let byte = bytes[place]
         place += 1
         if byte == UInt8(ascii: ",") { break }
-        let isObject = entries[container].kind == .object
+        let isObject = entries[index].kind == .object
         guard byte == (isObject ? UInt8(ascii: "}") : UInt8(ascii: "]")) else { return false }
-        entries[container].end = UInt32(entries.count)
-        open.removeLast()
+        container = entries[index].end
+        depth -= 1
+        entries[index].end = UInt32(entries.count)
       }
-      if open.isEmpty {
+      if container == Self.none {
         skipSpaces()
         return place == bytes.count
       }
