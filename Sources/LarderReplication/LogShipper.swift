@@ -84,6 +84,8 @@ final class LogShipper: @unchecked Sendable {
     let completion: (LogShipper) -> Void
   }
 
+  /// The pause between two moves of the mark while anything is committed.
+  private static let shortPause = Duration.milliseconds(50)
   private static let upkeepInterval = Duration.seconds(600)
   /// The longest pause after a failure.
   private static let longestPause = Duration.seconds(30)
@@ -115,20 +117,30 @@ final class LogShipper: @unchecked Sendable {
       return state.beginnings
     }
     upkeep.repeats(after: Self.upkeepInterval) { [weak self] in self?.keepUp(beginning) ?? false }
-    marks.repeats(after: plan.interval) { [weak self] in self?.moveMarkInTime(beginning) ?? false }
+    moveMarks(beginning, soon: 0)
   }
 
-  /// Moves the mark once per interval, whatever the sink does: it holds up other processes' checkpoints. Returns
-  /// whether to go on.
-  private func moveMarkInTime(_ beginning: Int) -> Bool {
-    if let held = holding.withLock({ $0 }) {
-      held.moveMark()
-      // A log that can't be followed isn't held up to the next attempt to ship.
-      if held.hasFailed { held.close() }
-      describe(held)
-    }
-    return state.withLock {
-      !($0.isPaused || $0.hasEnded || $0.lost != nil) && $0.beginnings == beginning
+  /// Moves the mark, whatever the sink does: it holds up other processes' checkpoints, which in their turn hold up
+  /// writers. So the mark moves once per interval, and more often while anything is committed.
+  ///
+  /// - Parameter soon: how many of the next times are early ones. A checkpoint of the kind RESTART waits up to
+  ///   three times: for the end of the log, for a mark of an empty one, and for the pages in between.
+  private func moveMarks(_ beginning: Int, soon: Int) {
+    let pause = soon > 0 ? min(plan.interval, Self.shortPause) : plan.interval
+    marks.asyncAfter(deadline: .now() + pause.dispatchInterval) { [weak self] in
+      guard let self else { return }
+      var hasNews = false
+      if let held = holding.withLock({ $0 }) {
+        hasNews = (try? held.hasNews) ?? false
+        held.moveMark()
+        // A log that can't be followed isn't held up to the next attempt to ship.
+        if held.hasFailed { held.close() }
+        describe(held)
+      }
+      let goesOn = state.withLock {
+        !($0.isPaused || $0.hasEnded || $0.lost != nil) && $0.beginnings == beginning
+      }
+      if goesOn { moveMarks(beginning, soon: hasNews ? 3 : max(0, soon - 1)) }
     }
   }
 
