@@ -69,9 +69,11 @@ final class ReplicationTrial {
           interval: .milliseconds(interval), objectSize: objectSize, smallestChain: smallestChain))
     }
     guard let log else { throw WrongAnswer(description: "the replication doesn't begin") }
+    let copy = chance(2) ? try? FollowedCopy(scratch.file("followed.db"), folder, digests) : nil
     for _ in 0..<Int.random(in: 4...10, using: &random) {
       try burst(access)
       try event(access)
+      try copy?.check()
       if chance(4) { try acknowledge(access, log) }
       if chance(3) { try keepUp(log) }
     }
@@ -80,10 +82,13 @@ final class ReplicationTrial {
       // A sink that fails makes this late.
       if (try? log.ship(within: .seconds(20))) != nil {
         try expectLatest(atLeast: count)
+        try copy?.check(atLeast: count)
       } else if isLast {
         throw WrongAnswer(description: "not shipped: \(String(describing: log.statistics.error))")
       }
     }
+    details.reads += copy?.reads ?? 0
+    try copy?.close()
     let statistics = log.statistics
     details.generations += statistics.generations
     details.comparisons += statistics.comparisons
@@ -311,6 +316,7 @@ struct ReplicationFigures {
   var comparisons = 0
   var journals = 0
   var contents = 0
+  var reads = 0
   var upkeeps = 0
   var removed = 0
   var faults = 0
@@ -325,6 +331,7 @@ struct ReplicationFigures {
     sum.comparisons += other.comparisons
     sum.journals += other.journals
     sum.contents += other.contents
+    sum.reads += other.reads
     sum.upkeeps += other.upkeeps
     sum.removed += other.removed
     sum.faults += other.faults
@@ -339,6 +346,7 @@ struct ReplicationFigures {
       "\(journals) changes of the journal, \(contents) of the content",
       "\(faults) faults of the sink", "\(kills) kills",
       "\(gaps) times in named gaps",
+      "\(reads) reads of copies that follow",
       "\(upkeeps) rounds of merging and removing, \(removed) points removed",
     ]
   }
