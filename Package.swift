@@ -13,6 +13,7 @@ let package = Package(
     .library(name: "LarderBackup", targets: ["LarderBackup"]),
     .library(name: "LarderFleet", targets: ["LarderFleet"]),
     .library(name: "LarderReplication", targets: ["LarderReplication"]),
+    .library(name: "LarderS3", targets: ["LarderS3"]),
     .library(name: "LarderChangeset", targets: ["LarderChangeset"]),
     .library(name: "LarderVirtualTables", targets: ["LarderVirtualTables"]),
     .library(name: "LarderTesting", targets: ["LarderTesting"]),
@@ -30,6 +31,12 @@ let package = Package(
     .target(name: "LarderSQLite", dependencies: ["CSQLite"]),
     .target(name: "LarderBackup", dependencies: ["LarderSQLite", "CSQLite"]),
     .target(name: "LarderReplication", dependencies: ["LarderSQLite", "CSQLite"]),
+    .systemLibrary(
+      name: "CCrypto",
+      pkgConfig: "libcrypto",
+      providers: [.apt(["libssl-dev"])]
+    ),
+    .target(name: "LarderS3", dependencies: ["LarderReplication", "CCrypto"]),
     .target(name: "Larder", dependencies: ["LarderSQLite"]),
     .target(name: "LarderFleet", dependencies: ["Larder"]),
     .target(name: "LarderChangeset", dependencies: ["Larder", "CSQLite"]),
@@ -87,7 +94,7 @@ let package = Package(
     .testTarget(
       name: "LarderSQLiteTests",
       dependencies: [
-        "LarderBackup", "LarderChangeset", "LarderReplication", "LarderSQLite",
+        "LarderBackup", "LarderChangeset", "LarderReplication", "LarderS3", "LarderSQLite",
         "LarderVirtualTables", "TestSupport", "test-process",
       ]),
     .testTarget(

@@ -280,6 +280,27 @@ static inline int larder_log_header(sqlite3 *db, uint32_t *header) {
   return 0;
 }
 
+/// Reads how many frames of a write-ahead log are in the database file, and then its five read marks; returns 0 if
+/// it can't. See https://www.sqlite.org/walformat.html#walckptinfo.
+static inline int larder_log_marks(sqlite3 *db, uint32_t *marks) {
+  sqlite3_file *file = 0;
+  void volatile *index = 0;
+  if (sqlite3_file_control(db, 0, SQLITE_FCNTL_FILE_POINTER, &file) != SQLITE_OK) return 0;
+  if (!file || !file->pMethods || file->pMethods->iVersion < 2 || !file->pMethods->xShmMap) return 0;
+  if (file->pMethods->xShmMap(file, 0, 32768, 0, &index) != SQLITE_OK || !index) return 0;
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  memcpy(marks, (const char *)index + 96, 24);
+  return 1;
+}
+
+/// Locks one of the read marks 1 to 4 (shared), or unlocks it; returns SQLite's result code.
+static inline int larder_lock_mark(sqlite3 *db, int mark, _Bool locks) {
+  sqlite3_file *file = 0;
+  if (sqlite3_file_control(db, 0, SQLITE_FCNTL_FILE_POINTER, &file) != SQLITE_OK) return SQLITE_IOERR;
+  if (!file || !file->pMethods || file->pMethods->iVersion < 2 || !file->pMethods->xShmLock) return SQLITE_IOERR;
+  return file->pMethods->xShmLock(file, 3 + mark, 1, (locks ? SQLITE_SHM_LOCK : SQLITE_SHM_UNLOCK) | SQLITE_SHM_SHARED);
+}
+
 /// Reads a part of the database file by SQLite's own descriptor; returns SQLite's result code. What is beyond the end
 /// of the file is zero.
 static inline int larder_read_file(sqlite3 *db, void *bytes, int count, sqlite3_int64 offset) {
@@ -304,6 +325,24 @@ static inline sqlite3_int64 larder_file_size(sqlite3 *db) {
 static inline int larder_read_log(sqlite3_file *file, void *bytes, int count, sqlite3_int64 offset) {
   int code = file->pMethods->xRead(file, bytes, count, offset);
   return code == SQLITE_IOERR_SHORT_READ ? SQLITE_OK : code;
+}
+
+/// Writes a part of a log that ``larder_open_log`` has opened; returns SQLite's result code.
+static inline int larder_write_log(sqlite3_file *file, const void *bytes, int count, sqlite3_int64 offset) {
+  return file->pMethods->xWrite(file, bytes, count, offset);
+}
+
+/// Makes the index of a write-ahead log be built anew from the log, by whoever reads next, as after a crash; returns 0
+/// if it can't. Only with ``larder_lock_log``.
+static inline int larder_forget_log_index(sqlite3 *db) {
+  sqlite3_file *file = 0;
+  void volatile *index = 0;
+  if (sqlite3_file_control(db, 0, SQLITE_FCNTL_FILE_POINTER, &file) != SQLITE_OK) return 0;
+  if (!file || !file->pMethods || file->pMethods->iVersion < 2 || !file->pMethods->xShmMap) return 0;
+  if (file->pMethods->xShmMap(file, 0, 32768, 0, &index) != SQLITE_OK || !index) return 0;
+  memset((void *)index, 0, 96);
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  return 1;
 }
 
 static inline void larder_close_log(sqlite3_file *file) {

@@ -9,6 +9,8 @@ struct LogCatalog {
     let epoch: Int
     let time: Int
     let isCommit: Bool
+    /// The period that it was merged for; nil for a single segment.
+    let level: LogLevel?
     let object: LogObject
   }
 
@@ -26,7 +28,7 @@ struct LogCatalog {
     var segments: [Segment] = []
     var bases: [Base] = []
     var parts: [(start: Int, number: Int, epoch: Int, object: LogObject)] = []
-    var migrations: [(segment: Int, name: String)] = []
+    var migrations: [(segment: Int, name: String, object: LogObject)] = []
   }
 
   /// The generations, the oldest first.
@@ -62,16 +64,17 @@ struct LogCatalog {
 extension LogCatalog.Generation {
   fileprivate mutating func add(_ name: ObjectName, _ object: LogObject) {
     switch name {
-    case .segment(let first, let last, let epoch, let time, let isCommit):
+    case .segment(let first, let last, let epoch, let time, let isCommit, let level):
       segments.append(
         .init(
-          first: first, last: last, epoch: epoch, time: time, isCommit: isCommit, object: object))
+          first: first, last: last, epoch: epoch, time: time, isCommit: isCommit, level: level,
+          object: object))
     case .part(let start, let number, let epoch):
       parts.append((start, number, epoch, object))
     case .base(let start, let end, let epoch, let time):
       bases.append(.init(start: start, end: end, epoch: epoch, time: time, object: object))
     case .migration(let segment, let name):
-      migrations.append((segment, name))
+      migrations.append((segment, name, object))
     }
   }
 
@@ -126,11 +129,16 @@ extension LogCatalog.Generation {
     return points.values.sorted { $0.number < $1.number }
   }
 
-  /// The segments that lead from a base to a point.
+  /// The fewest segments that lead from a base to a point.
   func path(to point: Point) -> [LogCatalog.Segment] {
-    let reached = reach(from: point.base.start)
+    path(from: point.base.start, to: point.number)
+  }
+
+  /// The fewest segments that lead from one number to another; none if there is a gap.
+  func path(from start: Int, to end: Int) -> [LogCatalog.Segment] {
+    let reached = reach(from: start)
     var path: [LogCatalog.Segment] = []
-    var number = point.number
+    var number = end
     while let segment = reached[number]?.segment {
       path.append(segment)
       number = segment.first - 1
@@ -138,12 +146,22 @@ extension LogCatalog.Generation {
     return path.reversed()
   }
 
+  /// The last number that a base leads to; nil if there is none.
+  var end: Int? { bases.map(last(from:)).max() }
+
+  /// The last number that a base leads to.
+  func last(from base: LogCatalog.Base) -> Int { reach(from: base.start).keys.max() ?? base.start }
+
+  /// The last base that leads as far as any.
+  var mainBase: LogCatalog.Base? {
+    let end = end
+    return bases.last { last(from: $0) == end }
+  }
+
   /// The first segment that can't be reached because one before it is missing; nil if there is none.
   var firstBehindGap: LogCatalog.Segment? {
-    guard let base = bases.last else { return nil }
-    let reached = reach(from: base.start)
+    guard let end else { return nil }
     // Of segments that were merged, some may be left over.
-    let end = reached.keys.max() ?? base.start
     return segments.first { $0.last > end }
   }
 

@@ -16,7 +16,9 @@ struct LogChain {
   var isWithinCommit = false
   /// Whether there is a base from which the chain can be restored.
   var hasBase: Bool
-  /// The bytes of the segments since the last base, and of the base.
+  /// The last segment before the last base was begun.
+  var baseStart = 0
+  /// The bytes of the segments since that base, and of the base.
   var bytesSinceBase = 0
   var baseBytes = 0
 
@@ -82,7 +84,7 @@ extension LogShipper {
   }
 
   private func chain(of generation: LogCatalog.Generation, _ epoch: Int) throws -> LogChain? {
-    guard let base = generation.bases.last, generation.firstBehindGap == nil else { return nil }
+    guard let base = generation.mainBase, generation.firstBehindGap == nil else { return nil }
     let reached = generation.reach(from: base.start)
     guard let last = reached.keys.max(), last >= base.end else { return nil }
     let lastCommit = reached.filter { $0.value.segment?.isCommit ?? true }.keys.max() ?? last
@@ -105,7 +107,8 @@ extension LogShipper {
       generation: generation.name, epoch: epoch, last: last,
       link: isBase ? end.previous : end.link, place: commit.place, pageSize: end.pageSize,
       isWithinCommit: last != lastCommit, hasBase: true,
-      bytesSinceBase: generation.segments.filter { $0.first > base.start }.reduce(0) {
+      baseStart: base.start,
+      bytesSinceBase: generation.path(from: base.start, to: last).reduce(0) {
         $0 + $1.object.bytes
       },
       baseBytes: generation.parts.filter { $0.start == base.start }.reduce(0) {

@@ -85,7 +85,7 @@ final class LogFile {
 
   /// Goes on with a checksum. See
   /// [the algorithm](https://www.sqlite.org/fileformat2.html#checksum_algorithm).
-  private static func add(
+  static func add(
     _ bytes: UnsafeRawBufferPointer, _ isBigEndian: Bool, to sum: inout (UInt32, UInt32)
   ) {
     var (first, second) = sum
@@ -103,6 +103,15 @@ final class LogFile {
       offset += 8
     }
     sum = (first, second)
+  }
+
+  /// Writes bytes behind a frame; 0 for the beginning of the file, where the header is.
+  func write(_ bytes: UnsafeRawBufferPointer, behind frame: UInt32?) throws {
+    let offset = frame.map { self.offset(of: $0 + 1) } ?? 0
+    let code = larder_write_log(file, bytes.baseAddress, Int32(bytes.count), offset)
+    guard code == SQLITE_OK else {
+      throw DatabaseError(ResultCode(rawValue: code), "the write-ahead log can't be written")
+    }
   }
 
   private func read(_ bytes: UnsafeMutableRawBufferPointer, at offset: Int64) throws {

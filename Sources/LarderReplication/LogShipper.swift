@@ -20,10 +20,11 @@ final class LogShipper: @unchecked Sendable {
   let prefix: String
   let identity: UInt64
   /// Waits until what was committed so far is on disk.
-  private let waitUntilDurable: @Sendable () throws -> Void
+  let waitUntilDurable: @Sendable () throws -> Void
   private let queue: DispatchQueue
   /// Moves the mark while the sink doesn't answer.
   private let marks = DispatchQueue(label: "larder.replication.mark")
+  private let upkeep = DispatchQueue(label: "larder.replication.upkeep")
   /// Runs the program's callbacks, which may call this object.
   private let reports = DispatchQueue(label: "larder.replication.report")
   let state = Lock(State())
@@ -48,8 +49,11 @@ final class LogShipper: @unchecked Sendable {
   /// The first page that isn't known to the table, where a look for such pages goes on.
   var sweep: UInt32 = 1
   var knownMigrations: Set<String>?
+  /// When objects were merged and removed, and how much had been shipped by then; on the queue of its own.
+  private var keptUp = (shipped: 0, at: Duration.zero)
   private var turn = 0
-  private var failures = 0
+  /// How often shipping has failed in a row.
+  var failures = 0
   private var nextSegment = Duration.zero
   private var lastForeignCheckpoint = Duration.zero
 
@@ -80,6 +84,9 @@ final class LogShipper: @unchecked Sendable {
     let completion: (LogShipper) -> Void
   }
 
+  /// The pause between two moves of the mark while anything is committed.
+  private static let shortPause = Duration.milliseconds(50)
+  private static let upkeepInterval = Duration.seconds(600)
   /// The longest pause after a failure.
   private static let longestPause = Duration.seconds(30)
 
@@ -109,20 +116,71 @@ final class LogShipper: @unchecked Sendable {
       state.beginnings += 1
       return state.beginnings
     }
-    marks.repeats(after: plan.interval) { [weak self] in self?.moveMarkInTime(beginning) ?? false }
+    upkeep.repeats(after: Self.upkeepInterval) { [weak self] in self?.keepUp(beginning) ?? false }
+    moveMarks(beginning, soon: 0)
   }
 
-  /// Moves the mark once per interval, whatever the sink does: it holds up other processes' checkpoints. Returns
-  /// whether to go on.
-  private func moveMarkInTime(_ beginning: Int) -> Bool {
-    if let held = holding.withLock({ $0 }) {
-      held.moveMark()
-      // A log that can't be followed isn't held up to the next attempt to ship.
-      if held.hasFailed { held.close() }
-      describe(held)
+  /// Moves the mark, whatever the sink does: it holds up other processes' checkpoints, which in their turn hold up
+  /// writers. So the mark moves once per interval, and more often while anything is committed.
+  ///
+  /// - Parameter soon: how many of the next times are early ones. A checkpoint of the kind RESTART waits up to
+  ///   three times: for the end of the log, for a mark of an empty one, and for the pages in between.
+  private func moveMarks(_ beginning: Int, soon: Int) {
+    let pause = soon > 0 ? min(plan.interval, Self.shortPause) : plan.interval
+    marks.asyncAfter(deadline: .now() + pause.dispatchInterval) { [weak self] in
+      guard let self else { return }
+      var hasNews = false
+      if let held = holding.withLock({ $0 }) {
+        hasNews = (try? held.hasNews) ?? false
+        held.moveMark()
+        // A log that can't be followed isn't held up to the next attempt to ship.
+        if held.hasFailed { held.close() }
+        describe(held)
+      }
+      let goesOn = state.withLock {
+        !($0.isPaused || $0.hasEnded || $0.lost != nil) && $0.beginnings == beginning
+      }
+      if goesOn { moveMarks(beginning, soon: hasNews ? 3 : max(0, soon - 1)) }
     }
-    return state.withLock {
-      !($0.isPaused || $0.hasEnded || $0.lost != nil) && $0.beginnings == beginning
+  }
+
+  /// Merges and removes objects, if any were added since the last time. Returns whether to go on.
+  private func keepUp(_ beginning: Int) -> Bool {
+    let (goesOn, shipped) = state.withLock {
+      (
+        !$0.hasEnded && $0.lost == nil && $0.beginnings == beginning,
+        $0.statistics.segments + $0.statistics.generations
+      )
+    }
+    let now = MonotonicClock.now
+    guard goesOn, shipped != keptUp.shipped || now - keptUp.at > .seconds(86_400) else {
+      return goesOn
+    }
+    do {
+      try keepUp(asAt: HeldLog.milliseconds)
+      keptUp = (shipped, now)
+    } catch {
+      // It is tried again next time.
+      report(error)
+    }
+    return true
+  }
+
+  /// Merges and removes objects as if it were a moment, in milliseconds since 1970.
+  func keepUp(asAt now: Int) throws {
+    let (found, pendingBase) = queue.sync { (chain, base?.start) }
+    guard let found, found.hasBase else { return }
+    let done = try LogUpkeep(
+      sink: sink, prefix: prefix, keeping: plan.keeping, epoch: found.epoch,
+      current: found.position, pendingBase: pendingBase, now: now
+    ).run()
+    // A merged chain is shorter, so that the next whole copy can wait.
+    guard let done else { return }
+    queue.sync {
+      guard let chain, chain.generation == found.generation, base == nil, pendingBase == nil,
+        done.base.start == chain.baseStart
+      else { return }
+      self.chain?.bytesSinceBase = done.chain + chain.bytesSinceBase - found.bytesSinceBase
     }
   }
 
@@ -175,7 +233,7 @@ final class LogShipper: @unchecked Sendable {
     }
   }
 
-  private func note(_ error: any Error) {
+  func note(_ error: any Error) {
     state.withLock { state in
       state.statistics.failures += 1
       state.statistics.error = error
@@ -225,45 +283,6 @@ final class LogShipper: @unchecked Sendable {
       // Pages may have changed again meanwhile.
       try held.advance()
     }
-  }
-
-  /// Sends the object that is on its way. It is always the same object, so that nothing is shipped twice if an
-  /// answer was lost.
-  func sendPending() throws {
-    guard let pending else { return }
-    try waitUntilDurable()
-    try checkOwner()
-    if try !sink.put(pending.name, pending.bytes) {
-      let found = try sink.get(pending.name) ?? []
-      if found != pending.bytes {
-        // Half an answer says nothing, and is asked for again. A whole object is somebody else's.
-        _ = try LogSegment(decoding: found, name: pending.name)
-        throw lose("another object is at \(pending.name)")
-      }
-    }
-    self.pending = nil
-    // The sink answers, so that the next failure isn't one of a row.
-    failures = 0
-    state.withLock { $0.statistics.bytes += pending.bytes.count }
-    pending.completion(self)
-  }
-
-  /// Throws if there is another owner by now.
-  private func checkOwner() throws {
-    guard let chain, try sink.get(OwnerName.name(prefix, chain.epoch + 1)) != nil else { return }
-    throw lose("another process has taken over the log")
-  }
-
-  private func lose(_ reason: String) -> DatabaseError {
-    let error = DatabaseError(
-      .readOnly,
-      """
-      \(reason): nothing is shipped any more. What was committed here and isn't in the log by now stays in \
-      this file only
-      """)
-    note(error)
-    finishWaiters { state in state.lost = error }
-    return error
   }
 
   /// Has the log begin anew if it is too long. The queue's or pool's own checkpoints do that as a rule; but if

@@ -3,21 +3,23 @@ import LarderSQLite
 /// The name of an object of a log, which tells what is in it. Below a database's prefix:
 ///
 /// - `owner/EPOCH` for each owner;
-/// - `GENERATION/log-FIRST-LAST-EPOCH-TIME-c` for segments (`p` if they end within a commit);
+/// - `GENERATION/log-FIRST-LAST-EPOCH-TIME-c` for segments (`p` if they end within a commit; `m`, `h` or `d` if
+///   they were merged of those of a minute, an hour or a day);
 /// - `GENERATION/part-START-NUMBER-EPOCH` for the parts of a whole copy, and
 ///   `GENERATION/base-START-END-EPOCH-TIME` once it is whole;
 /// - `GENERATION/name-SEGMENT-HEXADECIMAL` for a migration that segment has, and the ones before don't.
 enum ObjectName: Hashable {
-  case segment(first: Int, last: Int, epoch: Int, time: Int, isCommit: Bool)
+  case segment(
+    first: Int, last: Int, epoch: Int, time: Int, isCommit: Bool, level: LogLevel? = nil)
   case part(start: Int, number: Int, epoch: Int)
   case base(start: Int, end: Int, epoch: Int, time: Int)
   case migration(segment: Int, name: String)
 
   var text: String {
     switch self {
-    case .segment(let first, let last, let epoch, let time, let isCommit):
+    case .segment(let first, let last, let epoch, let time, let isCommit, let level):
       "log-\(Digits.padded(first, 12))-\(Digits.padded(last, 12))-\(Digits.padded(epoch, 8))"
-        + "-\(Digits.padded(time, 14))-\(isCommit ? "c" : "p")"
+        + "-\(Digits.padded(time, 14))-\(level?.rawValue ?? (isCommit ? "c" : "p"))"
     case .part(let start, let number, let epoch):
       "part-\(Digits.padded(start, 12))-\(Digits.padded(number, 8))-\(Digits.padded(epoch, 8))"
     case .base(let start, let end, let epoch, let time):
@@ -36,10 +38,13 @@ enum ObjectName: Hashable {
     switch (fields.first, fields.count) {
     case ("log", 6):
       guard let first = number(1), let last = number(2), let epoch = number(3),
-        let time = number(4), ["c", "p"].contains(fields[5]), first > 0, last >= first
+        let time = number(4), first > 0, last >= first
       else { return nil }
+      let level = LogLevel(rawValue: String(fields[5]))
+      guard level != nil || ["c", "p"].contains(fields[5]) else { return nil }
       self = .segment(
-        first: first, last: last, epoch: epoch, time: time, isCommit: fields[5] == "c")
+        first: first, last: last, epoch: epoch, time: time, isCommit: fields[5] != "p",
+        level: level)
     case ("part", 4):
       guard let start = number(1), let part = number(2), let epoch = number(3) else { return nil }
       self = .part(start: start, number: part, epoch: epoch)
@@ -78,4 +83,20 @@ struct GenerationName: Hashable, Comparable {
   }
 
   static func < (one: Self, other: Self) -> Bool { one.text < other.text }
+}
+
+/// How long the periods are whose segments are merged into one.
+enum LogLevel: String, CaseIterable {
+  case minutes = "m"
+  case hours = "h"
+  case days = "d"
+
+  /// In milliseconds.
+  var length: Int {
+    switch self {
+    case .minutes: 60_000
+    case .hours: 3_600_000
+    case .days: 86_400_000
+    }
+  }
 }

@@ -138,6 +138,9 @@ public final class ReplicatedDatabase: Sendable {
     DatabaseError(.misuse, "the replication has ended")
   }
 
+  /// Merges and removes objects as if it were a moment, in milliseconds since 1970.
+  package func keepUp(asAt now: Int) throws { try shipper.keepUp(asAt: now) }
+
   /// Ends the replication. What was committed before is shipped, if the sink is there. Cancelling again does
   /// nothing.
   public func cancel() {
@@ -161,6 +164,8 @@ extension DatabaseAccess {
   ///   - sink: the place to ship to, such as `.folder("/mnt/backup")`.
   ///   - name: the database's name there; nil for that of its file. Each database in a sink has its own.
   ///   - interval: how often a segment is cut, if anything was committed.
+  ///   - keeping: how long what can be restored is kept: each segment for a day, those of a minute together for
+  ///     a week, then those of an hour.
   ///   - onFailure: called with each error, one call at a time.
   ///
   /// Throws ``UnsupportedByEngine`` if the engine isn't SQLite. Throws `ResultCode.misuse` for a database without
@@ -169,9 +174,10 @@ extension DatabaseAccess {
   /// start. Later errors aren't thrown.
   public func replicate(
     to sink: some LogSink, as name: String? = nil, every interval: Duration = .seconds(1),
-    onFailure: (@Sendable (any Error) -> Void)? = nil
+    keeping: Duration = .seconds(30 * 86_400), onFailure: (@Sendable (any Error) -> Void)? = nil
   ) throws -> ReplicatedDatabase {
     var plan = ReplicationPlan(interval: interval)
+    plan.keeping = keeping
     plan.onFailure = onFailure
     return try replicate(to: sink, as: name, plan)
   }

@@ -6,6 +6,8 @@ package struct ReplicationPlan: Sendable {
   var objectSize = 8 << 20
   /// The size of a chain, in bytes, from which on it may be longer than the database.
   var smallestChain = 16 << 20
+  /// How long what can be restored is kept.
+  var keeping = Duration.seconds(30 * 86_400)
   var onFailure: (@Sendable (any Error) -> Void)?
 
   package init(interval: Duration) { self.interval = interval }

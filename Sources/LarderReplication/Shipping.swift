@@ -62,6 +62,47 @@ extension LogShipper {
     }
   }
 
+  // MARK: Sending
+
+  /// Sends the object that is on its way. It is always the same object, so that nothing is shipped twice if an
+  /// answer was lost.
+  func sendPending() throws {
+    guard let pending else { return }
+    try waitUntilDurable()
+    try checkOwner()
+    if try !sink.put(pending.name, pending.bytes) {
+      let found = try sink.get(pending.name) ?? []
+      if found != pending.bytes {
+        // Half an answer says nothing, and is asked for again. A whole object is somebody else's.
+        _ = try LogSegment(decoding: found, name: pending.name)
+        throw lose("another object is at \(pending.name)")
+      }
+    }
+    self.pending = nil
+    // The sink answers, so that the next failure isn't one of a row.
+    failures = 0
+    state.withLock { $0.statistics.bytes += pending.bytes.count }
+    pending.completion(self)
+  }
+
+  /// Throws if there is another owner by now.
+  private func checkOwner() throws {
+    guard let chain, try sink.get(OwnerName.name(prefix, chain.epoch + 1)) != nil else { return }
+    throw lose("another process has taken over the log")
+  }
+
+  private func lose(_ reason: String) -> DatabaseError {
+    let error = DatabaseError(
+      .readOnly,
+      """
+      \(reason): nothing is shipped any more. What was committed here and isn't in the log by now stays in \
+      this file only
+      """)
+    note(error)
+    finishWaiters { state in state.lost = error }
+    return error
+  }
+
   // MARK: Whole copies
 
   /// Begins another whole copy once the chain is longer than the database.
@@ -120,6 +161,7 @@ extension LogShipper {
     pending = Pending(name: fullName(name, chain), bytes: end.encoded) { shipper in
       shipper.chain?.hasBase = true
       shipper.chain?.baseBytes = base.bytes
+      shipper.chain?.baseStart = base.start
       shipper.base = nil
       shipper.publishPosition()
       shipper.state.withLock { $0.statistics.bases += 1 }

@@ -56,7 +56,7 @@ enum AccessMisuse {
       try access.backup(every: .seconds(60), to: folder + "/copies").cancel()
     },
     Call(
-      "DatabaseAccess.replicate(to:as:every:onFailure:)",
+      "DatabaseAccess.replicate(to:as:every:keeping:onFailure:)",
       "ReplicatedDatabase.inTransaction(within:label:line:_:)", outcome: .either
     ) { access, folder in
       let log = try access.replicate(to: .folder(folder + "/log"))

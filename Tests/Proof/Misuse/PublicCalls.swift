@@ -27,6 +27,7 @@ enum PublicCalls {
     "ConflictPolicy", "QueryStatement", "TableFunction", "VirtualColumn", "VirtualTable",
     "VirtualTableChanges", "VirtualTableRequest",
     "ConstraintViolation", "ConversionError", "EncryptionKey", "DatabaseError", "DatabaseValue",
+    "DatabaseFollower",
     "DatabaseValueConvertible", "DateFormat", "FolderSink", "LogObject", "LogSink",
     "ReplicatedDatabase", "EffectiveSettings", "Extension", "FeedOverflow",
     "Observation",

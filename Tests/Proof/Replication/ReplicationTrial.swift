@@ -69,20 +69,26 @@ final class ReplicationTrial {
           interval: .milliseconds(interval), objectSize: objectSize, smallestChain: smallestChain))
     }
     guard let log else { throw WrongAnswer(description: "the replication doesn't begin") }
+    let copy = chance(2) ? try? FollowedCopy(scratch.file("followed.db"), folder, digests) : nil
     for _ in 0..<Int.random(in: 4...10, using: &random) {
       try burst(access)
       try event(access)
+      try copy?.check()
       if chance(4) { try acknowledge(access, log) }
+      if chance(3) { try keepUp(log) }
     }
     if isLast || chance(3) {
       let count = try access.read { try ReplicatedModel.count(in: $0) }
       // A sink that fails makes this late.
       if (try? log.ship(within: .seconds(20))) != nil {
         try expectLatest(atLeast: count)
+        try copy?.check(atLeast: count)
       } else if isLast {
         throw WrongAnswer(description: "not shipped: \(String(describing: log.statistics.error))")
       }
     }
+    details.reads += copy?.reads ?? 0
+    try copy?.close()
     let statistics = log.statistics
     details.generations += statistics.generations
     details.comparisons += statistics.comparisons
@@ -184,6 +190,33 @@ final class ReplicationTrial {
     details.acknowledged += 1
   }
 
+  /// Merges segments, as if it were later; and now and then as if all were old, so that much is removed.
+  private func keepUp(_ log: ReplicatedDatabase) throws {
+    let now = Int(Date().timeIntervalSince1970 * 1000)
+    let later =
+      [60_000, 3_600_000, 86_400_000, 9 * 86_400_000, 40 * 86_400_000]
+      .randomElement(using: &random) ?? 0
+    let before = try ReplicatedDatabase.points(in: folder, name: "cities")
+    // The sink may fail.
+    let isDone = (try? log.keepUp(asAt: now + later)) != nil
+    if isDone { details.upkeeps += 1 }
+    let after = try ReplicatedDatabase.points(in: folder, name: "cities").map(\.position)
+    let gone = before.filter { !after.contains($0.position) }
+    details.removed += gone.count
+    // Nothing goes within a day, and never the end.
+    if let first = gone.first, later < 86_400_000 {
+      throw WrongAnswer(description: "the upkeep has removed the point \(first.position)")
+    }
+    guard let last = before.last else { return }
+    guard let end = after.last, end >= last.position else {
+      throw WrongAnswer(description: "the upkeep has removed the end \(last.position)")
+    }
+    if isDone {
+      let (_, path) = try restore(.position(end))
+      unlink(path)
+    }
+  }
+
   // MARK: Restoring
 
   private func restore(_ moment: ReplicatedDatabase.Moment) throws -> (count: Int, path: String) {
@@ -283,6 +316,9 @@ struct ReplicationFigures {
   var comparisons = 0
   var journals = 0
   var contents = 0
+  var reads = 0
+  var upkeeps = 0
+  var removed = 0
   var faults = 0
   var gaps = 0
   var kills = 0
@@ -295,6 +331,9 @@ struct ReplicationFigures {
     sum.comparisons += other.comparisons
     sum.journals += other.journals
     sum.contents += other.contents
+    sum.reads += other.reads
+    sum.upkeeps += other.upkeeps
+    sum.removed += other.removed
     sum.faults += other.faults
     sum.gaps += other.gaps
     sum.kills += other.kills
@@ -307,6 +346,8 @@ struct ReplicationFigures {
       "\(journals) changes of the journal, \(contents) of the content",
       "\(faults) faults of the sink", "\(kills) kills",
       "\(gaps) times in named gaps",
+      "\(reads) reads of copies that follow",
+      "\(upkeeps) rounds of merging and removing, \(removed) points removed",
     ]
   }
 }
