@@ -121,7 +121,7 @@ public struct S3Sink: LogSink {
         throw DatabaseError(.ioError, "S3: half an answer to the list of \(prefix)")
       }
       for element in Answer.elements("Contents", in: text) {
-        guard let key = Answer.elements("Key", in: element).first,
+        guard let key = Answer.elements("Key", in: element).first.map(Answer.unescaped),
           let size = Answer.elements("Size", in: element).first.flatMap({ Int($0) }),
           key.hasPrefix(folder)
         else { continue }
