@@ -64,7 +64,8 @@ let package = Package(
     .executableTarget(
       name: "benchmarks",
       dependencies: [
-        "LarderMacros", "LarderVirtualTables", "CSQLite", "CTableReference", "TestSupport",
+        "LarderMacros", "LarderReplication", "LarderVirtualTables", "CSQLite", "CTableReference",
+        "TestSupport",
       ],
       path: "Tests/Benchmarks"
     ),

@@ -58,7 +58,7 @@ func runContention(
 ) throws -> [ContentionMeasurement] {
   let all: [any ThreadBenchmark] =
     Contention.all + TaskContention.all + PoolReadTasks.all + ReadersBesideWriter.all
-    + ReadsBesideDurableWriter.all
+    + ReadsBesideDurableWriter.all + WritersBesideReplication.all
   let benchmarks = all.filter { options.includes($0.name) }
   if !benchmarks.isEmpty { print("\n" + ContentionMeasurement.header) }
   return try benchmarks.map { benchmark in
