@@ -67,7 +67,7 @@ public final class DatabaseFollower: DatabaseAccess {
   public var error: (any Error)? { worker.error }
 
   /// Runs a closure that reads, as `read` does, and sees at least everything that was committed at a position, such
-  /// as one that ``ReplicatedDatabase/ship(within:)-7s6b9`` has returned.
+  /// as one that ``ReplicatedDatabase/ship(within:)-l06q`` has returned.
   ///
   /// Throws what `read` does, and `ResultCode.busyTimeout` if the copy isn't there within the limit.
   public func read<T>(

@@ -57,11 +57,15 @@ enum AccessMisuse {
     },
     Call(
       "DatabaseAccess.replicate(to:as:every:keeping:onFailure:)",
-      "ReplicatedDatabase.inTransaction(within:label:line:_:)", outcome: .either
+      "ReplicatedDatabase.inTransaction(within:label:line:_:)",
+      "DatabaseFollower.read(notBefore:within:label:line:_:)", outcome: .either
     ) { access, folder in
       let log = try access.replicate(to: .folder(folder + "/log"))
       defer { log.cancel() }
       try log.inTransaction(within: .seconds(1)) { _ in }
+      let copy = try DatabaseFollower(of: .folder(folder + "/log"), to: folder + "/copy.db")
+      try copy.read(notBefore: copy.position, within: .seconds(1)) { _ in }
+      try copy.close()
     },
     Call(
       "DatabaseFleet.inDatabase(_:label:line:_:)", "DatabaseFleet.inTransaction(_:_:label:line:_:)",
