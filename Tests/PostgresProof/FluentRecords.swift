@@ -287,36 +287,36 @@ struct CollectedPackage: Record {
 /// A row of the materialized view that searches read.
 struct FoundPackage: Record {
   var package: UUID
-  var name: String?
-  var owner: String?
-  var repository: String?
-  var summary: String?
-  var keywords: [String]?
   var platforms: [String]?
   var score: Int?
+  var keywords: [String]?
+  var repository: String?
+  var owner: String?
+  var summary: String?
   var stars: Int?
   var license: String?
   var lastActivity: Date?
+  var name: String?
 
   struct Columns: Sendable {
+    // In the order of the view: the server then sorts its rows as they are.
     let package = Column("package_id", \FoundPackage.package)
-    let name = Column("package_name", \FoundPackage.name)
-    let owner = Column("repo_owner", \FoundPackage.owner)
-    let repository = Column("repo_name", \FoundPackage.repository)
-    let summary = Column("summary", \FoundPackage.summary)
-    let keywords = Column("keywords", \FoundPackage.keywords, as: .array)
     let platforms = Column("platform_compatibility", \FoundPackage.platforms, as: .array)
     let score = Column("score", \FoundPackage.score)
+    let keywords = Column("keywords", \FoundPackage.keywords, as: .array)
+    let repository = Column("repo_name", \FoundPackage.repository)
+    let owner = Column("repo_owner", \FoundPackage.owner)
+    let summary = Column("summary", \FoundPackage.summary)
     let stars = Column("stars", \FoundPackage.stars)
     let license = Column("license", \FoundPackage.license)
     let lastActivity = Column("last_activity_at", \FoundPackage.lastActivity)
+    let name = Column("package_name", \FoundPackage.name)
   }
   static let columns = Columns()
   static let table = Table(
-    "search", FoundPackage.init, columns.package, columns.name, columns.owner, columns.repository,
-    columns.summary,
-    columns.keywords, columns.platforms, columns.score, columns.stars, columns.license,
-    columns.lastActivity,
+    "search", FoundPackage.init, columns.package, columns.platforms, columns.score,
+    columns.keywords, columns.repository, columns.owner, columns.summary, columns.stars,
+    columns.license, columns.lastActivity, columns.name,
     options: .view)
 }
 
