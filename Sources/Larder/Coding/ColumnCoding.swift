@@ -17,7 +17,7 @@ import FoundationEssentials
 /// statement throws ``LarderSQLite/DatabaseError``.
 public struct ColumnCoding<Value: Sendable>: Sendable {
   let bind: @Sendable (Value, ParameterBinder) throws -> Void
-  let read: @Sendable (ColumnReader) throws -> Value
+  private(set) var read: @Sendable (ColumnReader) throws -> Value
   /// Encodes a value as a connection with this date format stores it.
   @usableFromInline let stored: @Sendable (Value, DateFormat) throws -> DatabaseValue
   let restored: @Sendable (DatabaseValue) throws -> Value
@@ -310,6 +310,7 @@ extension ColumnCoding where Value: Codable {
     var coding = ColumnCoding(
       encode: { try JSONText.text(of: $0, encoder) },
       decode: { (text: String) in try JSONText.value(Value.self, of: text, decoder) })
+    coding.read = { try JSONText.value(Value.self, in: $0, decoder) }
     coding.form = .json
     if Value.self is any NeverNumberInJSON.Type {
       coding.numbers = .none

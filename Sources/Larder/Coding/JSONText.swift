@@ -42,6 +42,25 @@ enum JSONText {
     }
   }
 
+  /// The value of a column that holds JSON as text. Throws what reading text does, and `ConversionError` where it isn't
+  /// JSON, or of another type.
+  static func value<Value: Decodable>(
+    _ type: Value.Type, in column: ColumnReader, _ decoder: JSONDecoder
+  ) throws -> Value {
+    if decoder === Self.decoder, column.storageClass == .text {
+      // Text of ASCII is read where it lies. Any other may not be UTF-8, which making a String tells.
+      let bytes = try column.withUnsafeBytes { [UInt8]($0) }
+      if bytes.reduce(0, |) < 0x80 {
+        do {
+          return try JSONValueReader.value(type, of: bytes)
+        } catch {
+          // As below.
+        }
+      }
+    }
+    return try value(type, of: String(column: column), decoder)
+  }
+
   /// The value of a text. Throws `ConversionError` where it isn't JSON, or of another type.
   static func value<Value: Decodable>(
     _ type: Value.Type, of text: String, _ decoder: JSONDecoder = decoder

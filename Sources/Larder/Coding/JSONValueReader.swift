@@ -23,7 +23,11 @@ package final class JSONValueReader {
 
   /// The value of a text. Throws if Foundation has to be asked.
   package static func value<Value: Decodable>(_ type: Value.Type, of text: String) throws -> Value {
-    let bytes = [UInt8](text.utf8)
+    try value(type, of: [UInt8](text.utf8))
+  }
+
+  /// The value of a text's bytes, which are UTF-8. Throws if Foundation has to be asked.
+  static func value<Value: Decodable>(_ type: Value.Type, of bytes: [UInt8]) throws -> Value {
     guard let tape = JSONTape(bytes) else { throw JSONMismatch() }
     let reader = JSONValueReader(bytes, tape)
     let value = try reader.value(type, at: 0)
