@@ -108,13 +108,16 @@ enum JSONBForms {
       (CASE jsonb_typeof(\(found)) WHEN 'string' THEN \(characters) WHEN 'null' THEN NULL \
       ELSE CAST(CAST('no text: ' || CAST(\(found) AS TEXT) AS BIGINT) AS TEXT) END COLLATE "C")
       """
-    // Casts go through text, in which a JSON string keeps its quotes: so a number in quotes is refused.
+    // Casts go through text, in which a JSON string keeps its quotes: so a number in quotes is refused. Comparing texts
+    // with null takes less than comparing JSON.
+    let digits: SQLFragment =
+      isStrict ? "nullif(CAST(\(place) AS TEXT), 'null')" : "CAST(\(value) AS TEXT)"
     return switch kind {
     case .integer where !isStrict: "CAST(CAST(CAST(\(value) AS TEXT) AS NUMERIC) AS BIGINT)"
-    case .integer: "CAST(CAST(\(value) AS TEXT) AS BIGINT)"
+    case .integer: "CAST(\(digits) AS BIGINT)"
     case .number where !isStrict: "CAST(\(value) AS NUMERIC)"
-    case .number, .decimal: "CAST(CAST(\(value) AS TEXT) AS NUMERIC)"
-    case .real: "CAST(CAST(\(value) AS TEXT) AS DOUBLE PRECISION)"
+    case .number, .decimal: "CAST(\(digits) AS NUMERIC)"
+    case .real: "CAST(\(digits) AS DOUBLE PRECISION)"
     case .bool: "CAST(\(value) AS BOOLEAN)"
     case .text: text
     case .uuid: "CAST(\(text) AS UUID)"
