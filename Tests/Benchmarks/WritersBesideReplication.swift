@@ -18,16 +18,16 @@ struct WritersBesideReplication: ThreadBenchmark {
   func measure(path: String, seconds: Double) throws -> ContentionMeasurement {
     // Several turns of each side, since disks have moods.
     var (alone, beside): ([[Double]], [[Double]]) = ([], [])
-    var notes: [String] = []
+    var note = ""
     for turn in 0..<3 {
       alone += try run(path: "\(path)-alone-\(turn)", seconds / 3, nil).times
-      let (times, note) = try run(path: "\(path)-\(turn)", seconds / 3, "\(path)-log-\(turn)")
-      beside += times
-      notes.append(note)
+      let shipped = try run(path: "\(path)-\(turn)", seconds / 3, "\(path)-log-\(turn)")
+      beside += shipped.times
+      note = shipped.note
     }
     return ContentionMeasurement(
       name: name, sides: ("alone", "shipped"), reference: Waits(alone, seconds: seconds),
-      larder: Waits(beside, seconds: seconds), note: notes.last ?? "")
+      larder: Waits(beside, seconds: seconds), note: note)
   }
 
   private func run(

@@ -54,7 +54,7 @@ enum JSONText {
         do {
           return try JSONValueReader.value(type, of: bytes)
         } catch {
-          // As below.
+          return try decoded(type, String(decoding: bytes, as: UTF8.self), decoder)
         }
       }
     }
@@ -72,6 +72,12 @@ enum JSONText {
         // Foundation's decoder describes what is wrong, if anything is.
       }
     }
+    return try decoded(type, text, decoder)
+  }
+
+  private static func decoded<Value: Decodable>(
+    _ type: Value.Type, _ text: String, _ decoder: JSONDecoder
+  ) throws -> Value {
     do {
       return try decoder.decode(Value.self, from: Data(text.utf8))
     } catch {
