@@ -27,6 +27,9 @@ struct JSONTape {
 
   private(set) var entries = ContiguousArray<Entry>()
 
+  /// Whether all bytes are ASCII. Strings of others are UTF-8 only if the text is.
+  private(set) var isASCII = true
+
   init?(_ bytes: [UInt8]) {
     guard bytes.count < Int(UInt32.max) else { return nil }
     entries.reserveCapacity(8 + bytes.count / 8)
@@ -47,41 +50,35 @@ struct JSONTape {
     // The innermost container that is open, and how many are: Foundation opens as many. The entry of each has the one
     // around it in place of its end.
     var (container, depth) = (Self.none, 0)
+    // Its closing bracket and how much is in it so far, which is written to its entry when it closes or another opens.
+    var (closing, count) = (UInt8(0), UInt32(0))
     var place = 0
-    func skipSpaces() {
-      while place < bytes.count {
-        let byte = bytes[place]
-        guard byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 else { return }
-        place += 1
-      }
-    }
     while true {
-      skipSpaces()
-      guard place < bytes.count else { return false }
+      guard skipSpaces(bytes, &place) else { return false }
       // A key comes before each value of an object.
-      if container != Self.none, entries[Int(container)].kind == .object {
-        guard bytes[place] == UInt8(ascii: "\""), string(bytes, &place) else { return false }
-        skipSpaces()
-        guard place < bytes.count, bytes[place] == UInt8(ascii: ":") else { return false }
+      if closing == UInt8(ascii: "}") {
+        guard bytes[place] == UInt8(ascii: "\""), string(bytes, &place),
+          skipSpaces(bytes, &place), bytes[place] == UInt8(ascii: ":")
+        else { return false }
         place += 1
-        skipSpaces()
-        guard place < bytes.count else { return false }
+        guard skipSpaces(bytes, &place) else { return false }
       }
       let byte = bytes[place]
       if byte == UInt8(ascii: "{") || byte == UInt8(ascii: "[") {
-        let isObject = byte == UInt8(ascii: "{")
         place += 1
-        skipSpaces()
-        guard place < bytes.count else { return false }
+        guard skipSpaces(bytes, &place) else { return false }
         let index = UInt32(entries.count)
-        let kind = isObject ? Kind.object : .array
-        if bytes[place] == (isObject ? UInt8(ascii: "}") : UInt8(ascii: "]")) {
+        let kind = byte == UInt8(ascii: "{") ? Kind.object : .array
+        // In ASCII each closing bracket is two behind its opening one.
+        if bytes[place] == byte + 2 {
           place += 1
           entries.append(Entry(kind: kind, start: 0, end: index + 1))
         } else {
           guard depth < 510 else { return false }
+          if container != Self.none { entries[Int(container)].start = count }
           entries.append(Entry(kind: kind, start: 0, end: container))
           (container, depth) = (index, depth + 1)
+          (closing, count) = (byte + 2, 0)
           continue
         }
       } else if !scalar(bytes, &place) {
@@ -89,24 +86,37 @@ struct JSONTape {
       }
       // The value ends here, and perhaps the containers around it.
       while container != Self.none {
-        let index = Int(container)
-        entries[index].start += 1
-        skipSpaces()
-        guard place < bytes.count else { return false }
+        count += 1
+        guard skipSpaces(bytes, &place) else { return false }
         let byte = bytes[place]
         place += 1
         if byte == UInt8(ascii: ",") { break }
-        let isObject = entries[index].kind == .object
-        guard byte == (isObject ? UInt8(ascii: "}") : UInt8(ascii: "]")) else { return false }
+        guard byte == closing else { return false }
+        let index = Int(container)
         container = entries[index].end
         depth -= 1
+        entries[index].start = count
         entries[index].end = UInt32(entries.count)
+        if container != Self.none {
+          let outer = entries[Int(container)]
+          closing = outer.kind == .object ? UInt8(ascii: "}") : UInt8(ascii: "]")
+          count = outer.start
+        }
       }
-      if container == Self.none {
-        skipSpaces()
-        return place == bytes.count
-      }
+      if container == Self.none { return !skipSpaces(bytes, &place) }
     }
+  }
+
+  /// Whether anything follows the spaces.
+  @inline(__always)
+  private func skipSpaces(_ bytes: UnsafeBufferPointer<UInt8>, _ place: inout Int) -> Bool {
+    while place < bytes.count {
+      let byte = bytes[place]
+      if byte > 0x20 { return true }
+      guard byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 else { return true }
+      place += 1
+    }
+    return false
   }
 
   @inline(__always)
@@ -178,8 +188,9 @@ struct JSONTape {
         index += length - 1
       } else if byte < 0x20 {
         return false
-      } else if byte >= 0x80, kind == .ascii {
-        kind = .string
+      } else if byte >= 0x80 {
+        isASCII = false
+        if kind == .ascii { kind = .string }
       }
       index += 1
     }

@@ -48,14 +48,12 @@ enum JSONText {
     _ type: Value.Type, in column: ColumnReader, _ decoder: JSONDecoder
   ) throws -> Value {
     if decoder === Self.decoder, column.storageClass == .text {
-      // Text of ASCII is read where it lies. Any other may not be UTF-8, which making a String tells.
       let bytes = try column.withUnsafeBytes { [UInt8]($0) }
-      if bytes.reduce(0, |) < 0x80 {
-        do {
-          return try JSONValueReader.value(type, of: bytes)
-        } catch {
-          return try decoded(type, String(decoding: bytes, as: UTF8.self), decoder)
-        }
+      do {
+        return try JSONValueReader.value(type, of: bytes)
+      } catch {
+        // Making the String tells whether the text is UTF-8, and Foundation's decoder what else is wrong, if anything is.
+        return try decoded(type, String(column: column), decoder)
       }
     }
     return try value(type, of: String(column: column), decoder)

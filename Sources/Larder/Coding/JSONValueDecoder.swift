@@ -46,8 +46,13 @@ private final class JSONMembers<Key: CodingKey>: KeyedDecodingContainerProtocol 
     ((try? reader.names(of: object)) ?? []).compactMap { Key(stringValue: $0) }
   }
 
-  private func index(_ key: Key) -> Int? {
-    reader.member(key.stringValue, of: object, hint: &hint)
+  private func index(_ key: Key) -> Int? { index(named: key.stringValue) }
+
+  private func index(named name: String) -> Int? {
+    // Passing the property itself would be an access that the runtime notes, in some 150 instructions.
+    var next = hint
+    defer { hint = next }
+    return reader.member(name, of: object, hint: &next)
   }
 
   private func place(_ key: Key) throws -> Int {
@@ -80,8 +85,7 @@ private final class JSONMembers<Key: CodingKey>: KeyedDecodingContainerProtocol 
   }
 
   func superDecoder() -> any Decoder {
-    JSONValueDecoder(
-      reader: reader, index: reader.member("super", of: object, hint: &hint) ?? -1)
+    JSONValueDecoder(reader: reader, index: index(named: "super") ?? -1)
   }
 
   func superDecoder(forKey key: Key) -> any Decoder {

@@ -26,9 +26,11 @@ package final class JSONValueReader {
     try value(type, of: [UInt8](text.utf8))
   }
 
-  /// The value of a text's bytes, which are UTF-8. Throws if Foundation has to be asked.
+  /// The value of a text's bytes. Throws if Foundation has to be asked.
   static func value<Value: Decodable>(_ type: Value.Type, of bytes: [UInt8]) throws -> Value {
-    guard let tape = JSONTape(bytes) else { throw JSONMismatch() }
+    guard let tape = JSONTape(bytes),
+      tape.isASCII || String(validating: bytes, as: UTF8.self) != nil
+    else { throw JSONMismatch() }
     let reader = JSONValueReader(bytes, tape)
     let value = try reader.value(type, at: 0)
     if reader.isUncertain { throw JSONMismatch() }
@@ -271,11 +273,13 @@ package final class JSONValueReader {
       // Equal texts may have different bytes. An escape that isn't right has been left to Foundation.
       return (try? string(index)) == name
     }
+    guard name.utf8.count == end - start else { return false }
     var name = name
     return name.withUTF8 { name in
-      guard name.count == end - start else { return false }
-      for offset in 0..<name.count where name[offset] != bytes[start + offset] { return false }
-      return true
+      bytes.withUnsafeBufferPointer { bytes in
+        for offset in 0..<name.count where name[offset] != bytes[start + offset] { return false }
+        return true
+      }
     }
   }
 

@@ -72,6 +72,9 @@ package enum SQLForm: Sendable {
   /// Rows that are bound to a parameter as a table. The closure makes the
   /// fragment for engines without such parameters.
   case boundRows(@Sendable () -> SQLFragment?)
+  /// A table whose rows a query, the operand, chooses for each row of the tables before it, and the condition of its
+  /// join; in SQLite the whole table, and whether its row is a row of the query.
+  case lateralRows, lateralCondition
   /// A call of one of the program's own table-valued functions, which only SQLite has.
   case tableFunction
 }

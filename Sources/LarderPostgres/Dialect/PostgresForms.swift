@@ -233,6 +233,8 @@ enum PostgresForms {
     case .boundRows(let values): return values() ?? .unsupported("tables of records in memory")
     case .arrayContains, .arrayOverlaps: return ArrayForms.test(fragment, isCondition: false)
     case .arrayLength: return ArrayForms.length(first)
+    case .lateralRows: return "LATERAL (\(first))"
+    case .lateralCondition: return first
     case .tableFunction: return .unsupported("table-valued functions in Swift")
     default: return JSONBForms.form(form, operands)
     }

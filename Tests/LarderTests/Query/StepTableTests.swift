@@ -58,6 +58,15 @@ struct StepTableTests {
     #expect(try table.union(table).fetchCount(db) == 4)
   }
 
+  @Test("A record's type joins a common table, as a query of it does")
+  func commonTableOfType() throws {
+    let table = CommonTable(
+      "t", Place.filter { $0.population > 1_000_000 }.select { ($0.id, $0.name) })
+    #expect(try Place.join(common: table) { $0.id == $1.columns.0 }.fetchCount(db) == 2)
+    let others = Place.leftJoin(common: table) { $0.id == $1.columns.0 }
+    #expect(try others.fetchCount(db) == 4)
+  }
+
   @Test("Selections take all steps but another selection")
   func selections() throws {
     let selection = Place.select { ($0.country, $0.population) }
