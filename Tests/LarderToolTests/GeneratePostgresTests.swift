@@ -54,7 +54,7 @@ struct GeneratePostgresTests {
     let program = try tool.runOther("./main", [shop, chinook])
     #expect(
       program.output
-        == "Shop: 8 records, 0 differences\nChinook: 11 records, 0 differences\n24 queries\n",
+        == "Shop: 9 records, 0 differences\nChinook: 11 records, 0 differences\n27 queries\n",
       "\(program.errors)")
     #expect(program.status == 0)
   }

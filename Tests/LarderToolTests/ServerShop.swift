@@ -38,7 +38,8 @@ enum ServerShop {
     CREATE TABLE big (id bigserial PRIMARY KEY, "Weird ""name" text, "class" integer);
     CREATE TABLE moods (m mood PRIMARY KEY, t text);
     CREATE TABLE odd (
-      id bigint PRIMARY KEY, tags text[] NOT NULL CHECK (cardinality(tags) > 0));
+      id bigint PRIMARY KEY, tags text[] NOT NULL CHECK (cardinality(tags) > 0),
+      events jsonb[] NOT NULL DEFAULT '{}', grid integer[][], owners uuid[]);
     CREATE VIEW totals AS SELECT c.name, sum(i.total) AS total
       FROM customer c JOIN invoice i ON i.customer_id = c.id GROUP BY c.name;
     CREATE MATERIALIZED VIEW lines AS SELECT * FROM invoice_line;
@@ -62,10 +63,7 @@ enum ServerShop {
       func differences<R: Record>(_ type: R.Type) throws -> [TableDifference] {
         try type.table.differences(db)
       }
-      // The generated records leave these columns out, because they can't be read.
-      let found = try records.flatMap { try differences($0) }.filter {
-        !["m", "tags"].contains($0.column)
-      }
+      let found = try records.flatMap { try differences($0) }
       print("\(name): \(records.count) records, \(found.count) differences")
       for difference in found { FileHandle.standardError.write(Data("\(difference)\n".utf8)) }
     }
@@ -77,7 +75,7 @@ enum ServerShop {
         "Shop",
         [
           S.Country.self, S.Customer.self, S.Invoice.self, S.Product.self, S.InvoiceLine.self,
-          S.Log.self, S.Big.self, S.Total.self,
+          S.Log.self, S.Big.self, S.Total.self, S.Odd.self,
         ], in: db)
       let day = Date(timeIntervalSince1970: 86_400 * 20_000)
       var country = S.Country(
@@ -119,6 +117,12 @@ enum ServerShop {
       expect(try S.Big(id: nil, weirdName: "x", class: 1).inserted(db).id, 1)
       _ = try S.Log(at: day, text: nil).inserted(db)
       expect(try S.Log.all.fetchAll(db).map(\.at), [day])
+      let odd = S.Odd(
+        id: 1, tags: ["a"], events: [.object(["x": .integer(1)]), .string("y")],
+        grid: [[1, 2], [3, 4]], owners: [UUID()])
+      expect(try odd.inserted(db), odd)
+      expect(try S.Odd.find(db, 1), odd)
+      expect(try S.Odd.filter { $0.tags.contains("a") && $0.events.length == 2 }.fetchCount(db), 1)
     }
 
     @MainActor

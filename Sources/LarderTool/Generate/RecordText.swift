@@ -11,7 +11,10 @@ struct RecordText {
   ///
   /// - Parameter command: the command line that generates the file.
   func file(_ plan: RecordsPlan, source: String, command: String) -> String {
-    let types = plan.records.flatMap { $0.properties.map(\.storage.type) }
+    // The types of arrays' elements, too.
+    let types = plan.records.flatMap {
+      $0.properties.map { property in property.storage.type.filter { !"[]".contains($0) } }
+    }
     let needsFoundation = types.contains { ["Data", "Date", "Decimal", "UUID"].contains($0) }
     var text = Self.comment("The tables of \(source) as records, by:", indent: "")
     text += "//   \(command.commented)\n"

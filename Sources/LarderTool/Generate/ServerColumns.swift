@@ -4,7 +4,7 @@ import LarderTerminal
 /// The column types of the tables and views in a server's current schema, by the catalog.
 struct ServerColumns {
   /// The types by the names of relations and columns; for a domain, its base type, and `enum` for each
-  /// enumeration.
+  /// enumeration. An array has a pair of brackets for each dimension that it was declared with.
   private var types: [String: [String: String]] = [:]
   /// Comments on relations that get no record: foreign tables.
   private(set) var others: [String] = []
@@ -20,7 +20,7 @@ struct ServerColumns {
       )
       SELECT c.relname::text, a.attname::text,
         CASE WHEN b.kind = 'e' THEN 'enum' WHEN e.typtype = 'e' THEN 'enum[]'
-          ELSE format_type(b.base, NULL) END
+          ELSE format_type(b.base, NULL) END || repeat('[]', a.attndims - 1)
       FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
         JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
         JOIN bases b ON b.type = a.atttypid AND b.kind <> 'd'
@@ -71,8 +71,7 @@ extension PropertyStorage {
       self = PropertyStorage(type: JSONForms.anyType, coding: ".json", columnType: .text)
     default:
       guard serverType.hasSuffix("[]"),
-        let element = PropertyStorage(serverType: String(serverType.dropLast(2))),
-        element.coding == nil
+        let element = PropertyStorage(serverType: String(serverType.dropLast(2)))
       else { return nil }
       self = PropertyStorage(type: "[\(element.type)]", coding: ".array", columnType: .text)
     }
@@ -81,7 +80,7 @@ extension PropertyStorage {
   /// The server's column type if the declaration has no `sqlType`.
   var usualServerType: String {
     if coding == ".json" { return "jsonb" }
-    if coding == ".array" { return Self.arrays[type]?.type ?? "" }
+    if coding == ".array" { return Self.arrays[oneDimension]?.type ?? "" }
     return switch columnType {
     case .integer: "bigint"
     case .real: "double precision"
@@ -101,14 +100,21 @@ extension PropertyStorage {
     "[String]": ("text[]", .text), "[Int]": ("bigint[]", .integer),
     "[Double]": ("double precision[]", .real), "[Bool]": ("boolean[]", .bool),
     "[Data]": ("bytea[]", .blob), "[UUID]": ("uuid[]", .uuid), "[Decimal]": ("numeric[]", .decimal),
-    "[Date]": ("timestamp with time zone[]", .date),
+    "[Date]": ("timestamp with time zone[]", .date), "[\(JSONForms.anyType)]": ("jsonb[]", .any),
   ]
+
+  /// The type of an array, or of the inner arrays of nested ones: the server's type doesn't tell them apart.
+  private var oneDimension: String {
+    var type = type
+    while type.hasPrefix("[[") { type = String(type.dropFirst().dropLast()) }
+    return type
+  }
 
   /// The form of the coding's values.
   var form: StoredForm {
     switch coding {
     case ".json": .json
-    case ".array": .array(Self.arrays[type]?.kind ?? .any)
+    case ".array": .array(Self.arrays[oneDimension]?.kind ?? .any)
     default: .own
     }
   }
