@@ -46,7 +46,8 @@ private struct Note: Record, Equatable {
     let text = Column("text", \Note.text)
   }
   static let columns = Columns()
-  static let table = Table("note", Note.init, columns.shop, columns.text)
+  static let table = Table(
+    "note", Note.init, columns.shop, columns.text, options: .noPrimaryKey)
 }
 
 @Suite("Joins with rows that are chosen for each row")
