@@ -22,18 +22,23 @@ struct JSONTape {
     var end: UInt32
   }
 
-  /// In place of an entry's number, where there is none.
-  private static let none = UInt32.max
-
-  private(set) var entries = ContiguousArray<Entry>()
-
+  let entries: ContiguousArray<Entry>
   /// Whether all bytes are ASCII. Strings of others are UTF-8 only if the text is.
-  private(set) var isASCII = true
+  let isASCII: Bool
 
   init?(_ bytes: [UInt8]) {
     guard bytes.count < Int(UInt32.max) else { return nil }
-    entries.reserveCapacity(8 + bytes.count / 8)
-    let isJSON = bytes.withUnsafeBufferPointer { scan($0) }
+    var (isJSON, isASCII) = (false, true)
+    // Each entry has a byte of its own, its first one. Memory beyond the last entry is never touched.
+    entries = ContiguousArray(unsafeUninitializedCapacity: bytes.count) { entries, count in
+      bytes.withUnsafeBufferPointer { bytes in
+        var scanner = Scanner(bytes, entries)
+        isJSON = scanner.scan()
+        isASCII = scanner.isASCII
+        count = scanner.count
+      }
+    }
+    self.isASCII = isASCII
     if !isJSON { return nil }
   }
 
@@ -44,161 +49,8 @@ struct JSONTape {
     return entry.kind == .array || entry.kind == .object ? Int(entry.end) : index + 1
   }
 
-  // MARK: The text
-
-  private mutating func scan(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
-    // The innermost container that is open, and how many are: Foundation opens as many. The entry of each has the one
-    // around it in place of its end.
-    var (container, depth) = (Self.none, 0)
-    // Its closing bracket and how much is in it so far, which is written to its entry when it closes or another opens.
-    var (closing, count) = (UInt8(0), UInt32(0))
-    var place = 0
-    while true {
-      guard skipSpaces(bytes, &place) else { return false }
-      // A key comes before each value of an object.
-      if closing == UInt8(ascii: "}") {
-        guard bytes[place] == UInt8(ascii: "\""), string(bytes, &place),
-          skipSpaces(bytes, &place), bytes[place] == UInt8(ascii: ":")
-        else { return false }
-        place += 1
-        guard skipSpaces(bytes, &place) else { return false }
-      }
-      let byte = bytes[place]
-      if byte == UInt8(ascii: "{") || byte == UInt8(ascii: "[") {
-        place += 1
-        guard skipSpaces(bytes, &place) else { return false }
-        let index = UInt32(entries.count)
-        let kind = byte == UInt8(ascii: "{") ? Kind.object : .array
-        // In ASCII each closing bracket is two behind its opening one.
-        if bytes[place] == byte + 2 {
-          place += 1
-          entries.append(Entry(kind: kind, start: 0, end: index + 1))
-        } else {
-          guard depth < 510 else { return false }
-          if container != Self.none { entries[Int(container)].start = count }
-          entries.append(Entry(kind: kind, start: 0, end: container))
-          (container, depth) = (index, depth + 1)
-          (closing, count) = (byte + 2, 0)
-          continue
-        }
-      } else if !scalar(bytes, &place) {
-        return false
-      }
-      // The value ends here, and perhaps the containers around it.
-      while container != Self.none {
-        count += 1
-        guard skipSpaces(bytes, &place) else { return false }
-        let byte = bytes[place]
-        place += 1
-        if byte == UInt8(ascii: ",") { break }
-        guard byte == closing else { return false }
-        let index = Int(container)
-        container = entries[index].end
-        depth -= 1
-        entries[index].start = count
-        entries[index].end = UInt32(entries.count)
-        if container != Self.none {
-          let outer = entries[Int(container)]
-          closing = outer.kind == .object ? UInt8(ascii: "}") : UInt8(ascii: "]")
-          count = outer.start
-        }
-      }
-      if container == Self.none { return !skipSpaces(bytes, &place) }
-    }
-  }
-
-  /// Whether anything follows the spaces.
-  @inline(__always)
-  private func skipSpaces(_ bytes: UnsafeBufferPointer<UInt8>, _ place: inout Int) -> Bool {
-    while place < bytes.count {
-      let byte = bytes[place]
-      if byte > 0x20 { return true }
-      guard byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 else { return true }
-      place += 1
-    }
-    return false
-  }
-
-  @inline(__always)
-  private mutating func scalar(_ bytes: UnsafeBufferPointer<UInt8>, _ place: inout Int) -> Bool {
-    switch bytes[place] {
-    case UInt8(ascii: "\""): string(bytes, &place)
-    case UInt8(ascii: "n"): word("null", .null, bytes, &place)
-    case UInt8(ascii: "t"): word("true", .true, bytes, &place)
-    case UInt8(ascii: "f"): word("false", .false, bytes, &place)
-    default: number(bytes, &place)
-    }
-  }
-
-  private mutating func word(
-    _ word: String, _ kind: Kind, _ bytes: UnsafeBufferPointer<UInt8>, _ place: inout Int
-  ) -> Bool {
-    let end = place + word.utf8.count
-    guard end <= bytes.count, bytes[place..<end].elementsEqual(word.utf8) else { return false }
-    entries.append(Entry(kind: kind, start: UInt32(place), end: UInt32(end)))
-    place = end
-    return true
-  }
-
-  private mutating func number(
-    _ bytes: UnsafeBufferPointer<UInt8>, _ place: inout Int
-  ) -> Bool {
-    func skipDigits() -> Int {
-      let start = place
-      while place < bytes.count, bytes[place] &- 0x30 < 10 { place += 1 }
-      return place - start
-    }
-    let start = place
-    if bytes[place] == UInt8(ascii: "-") { place += 1 }
-    let first = place
-    let digits = skipDigits()
-    guard digits > 0, digits == 1 || bytes[first] != 0x30 else { return false }
-    var kind = Kind.integer
-    if place < bytes.count, bytes[place] == UInt8(ascii: ".") {
-      kind = .number
-      place += 1
-      guard skipDigits() > 0 else { return false }
-    }
-    if place < bytes.count, bytes[place] | 0x20 == UInt8(ascii: "e") {
-      kind = .number
-      place += 1
-      if place < bytes.count, bytes[place] == 0x2B || bytes[place] == 0x2D { place += 1 }
-      guard skipDigits() > 0 else { return false }
-    }
-    entries.append(Entry(kind: kind, start: UInt32(start), end: UInt32(place)))
-    return true
-  }
-
-  private mutating func string(
-    _ bytes: UnsafeBufferPointer<UInt8>, _ place: inout Int
-  ) -> Bool {
-    let start = place + 1
-    var kind = Kind.ascii
-    var index = start
-    while index < bytes.count {
-      let byte = bytes[index]
-      if byte == UInt8(ascii: "\"") {
-        entries.append(Entry(kind: kind, start: UInt32(start), end: UInt32(index)))
-        place = index + 1
-        return true
-      }
-      if byte == UInt8(ascii: "\\") {
-        kind = .escaped
-        guard let length = Self.escape(bytes, index) else { return false }
-        index += length - 1
-      } else if byte < 0x20 {
-        return false
-      } else if byte >= 0x80 {
-        isASCII = false
-        if kind == .ascii { kind = .string }
-      }
-      index += 1
-    }
-    return false
-  }
-
   /// The length of an escape, or of two that are one scalar; nil if it isn't right.
-  private static func escape(_ bytes: UnsafeBufferPointer<UInt8>, _ index: Int) -> Int? {
+  fileprivate static func escape(_ bytes: UnsafeBufferPointer<UInt8>, _ index: Int) -> Int? {
     guard index + 1 < bytes.count else { return nil }
     switch bytes[index + 1] {
     case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"),
@@ -231,5 +83,193 @@ struct JSONTape {
       }
     }
     return unit
+  }
+}
+
+/// Writes the entries of a text to memory with room for as many as the text has bytes.
+private struct Scanner {
+  typealias Entry = JSONTape.Entry
+  typealias Kind = JSONTape.Kind
+
+  /// In place of an entry's number, where there is none.
+  private static let none = UInt32.max
+
+  private let bytes: UnsafeBufferPointer<UInt8>
+  private let entries: UnsafeMutableBufferPointer<Entry>
+  private var place = 0
+  /// How many entries are written.
+  private(set) var count = 0
+  private(set) var isASCII = true
+
+  init(_ bytes: UnsafeBufferPointer<UInt8>, _ entries: UnsafeMutableBufferPointer<Entry>) {
+    self.bytes = bytes
+    self.entries = entries
+  }
+
+  @inline(__always)
+  private mutating func append(_ kind: Kind, _ start: Int, _ end: Int) {
+    entries.initializeElement(
+      at: count,
+      to: Entry(
+        kind: kind, start: UInt32(truncatingIfNeeded: start), end: UInt32(truncatingIfNeeded: end)))
+    count += 1
+  }
+
+  /// Scans the text; false if it isn't certainly JSON.
+  mutating func scan() -> Bool {
+    // The innermost container that is open, and how many are: Foundation opens as many. The entry of each has the one
+    // around it in place of its end.
+    var (container, depth) = (Self.none, 0)
+    // Its closing bracket and how much is in it so far, which is written to its entry when it closes or another opens.
+    var (closing, members) = (UInt8(0), UInt32(0))
+    while true {
+      guard skipSpaces() else { return false }
+      // A key comes before each value of an object.
+      if closing == UInt8(ascii: "}") {
+        guard bytes[place] == UInt8(ascii: "\""), string(),
+          skipSpaces(), bytes[place] == UInt8(ascii: ":")
+        else { return false }
+        place += 1
+        guard skipSpaces() else { return false }
+      }
+      let byte = bytes[place]
+      if byte == UInt8(ascii: "{") || byte == UInt8(ascii: "[") {
+        let kind = byte == UInt8(ascii: "{") ? Kind.object : .array
+        place += 1
+        guard skipSpaces() else { return false }
+        // In ASCII each closing bracket is two behind its opening one.
+        if bytes[place] == byte + 2 {
+          place += 1
+          append(kind, 0, count + 1)
+        } else {
+          guard depth < 510 else { return false }
+          if container != Self.none { entries[Int(container)].start = members }
+          let outer = container
+          container = UInt32(truncatingIfNeeded: count)
+          append(kind, 0, Int(outer))
+          depth += 1
+          (closing, members) = (byte + 2, 0)
+          continue
+        }
+      } else if !scalar() {
+        return false
+      }
+      // The value ends here, and perhaps the containers around it.
+      while container != Self.none {
+        members += 1
+        guard skipSpaces() else { return false }
+        let byte = bytes[place]
+        place += 1
+        if byte == UInt8(ascii: ",") { break }
+        guard byte == closing else { return false }
+        let index = Int(container)
+        container = entries[index].end
+        depth -= 1
+        entries[index].start = members
+        entries[index].end = UInt32(truncatingIfNeeded: count)
+        if container != Self.none {
+          let outer = entries[Int(container)]
+          closing = outer.kind == .object ? UInt8(ascii: "}") : UInt8(ascii: "]")
+          members = outer.start
+        }
+      }
+      if container == Self.none { return !skipSpaces() }
+    }
+  }
+
+  /// Whether anything follows the spaces.
+  @inline(__always)
+  private mutating func skipSpaces() -> Bool {
+    while place < bytes.count {
+      let byte = bytes[place]
+      if byte > 0x20 { return true }
+      guard byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 else { return true }
+      place += 1
+    }
+    return false
+  }
+
+  @inline(__always)
+  private mutating func scalar() -> Bool {
+    switch bytes[place] {
+    case UInt8(ascii: "\""): string()
+    case UInt8(ascii: "n"): word("null", .null)
+    case UInt8(ascii: "t"): word("true", .true)
+    case UInt8(ascii: "f"): word("false", .false)
+    default: number()
+    }
+  }
+
+  private mutating func word(_ word: StaticString, _ kind: Kind) -> Bool {
+    let end = place + word.utf8CodeUnitCount
+    guard end <= bytes.count else { return false }
+    for offset in 0..<word.utf8CodeUnitCount where bytes[place + offset] != word.utf8Start[offset] {
+      return false
+    }
+    append(kind, place, end)
+    place = end
+    return true
+  }
+
+  @inline(__always)
+  private mutating func number() -> Bool {
+    let start = place
+    if bytes[place] == UInt8(ascii: "-") { place += 1 }
+    let first = place
+    let digits = skipDigits()
+    guard digits > 0, digits == 1 || bytes[first] != 0x30 else { return false }
+    var kind = Kind.integer
+    if place < bytes.count, bytes[place] == UInt8(ascii: ".") {
+      kind = .number
+      place += 1
+      guard skipDigits() > 0 else { return false }
+    }
+    if place < bytes.count, bytes[place] | 0x20 == UInt8(ascii: "e") {
+      kind = .number
+      place += 1
+      if place < bytes.count, bytes[place] == 0x2B || bytes[place] == 0x2D { place += 1 }
+      guard skipDigits() > 0 else { return false }
+    }
+    append(kind, start, place)
+    return true
+  }
+
+  @inline(__always)
+  private mutating func skipDigits() -> Int {
+    let start = place
+    while place < bytes.count, bytes[place] &- 0x30 < 10 { place += 1 }
+    return place - start
+  }
+
+  @inline(__always)
+  private mutating func string() -> Bool {
+    let start = place + 1
+    var kind = Kind.ascii
+    var index = start
+    while index < bytes.count {
+      let byte = bytes[index]
+      // Most bytes are ASCII that needs no escape.
+      if byte &- 0x20 < 0x60, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\") {
+        index += 1
+        continue
+      }
+      if byte == UInt8(ascii: "\"") {
+        append(kind, start, index)
+        place = index + 1
+        return true
+      }
+      if byte == UInt8(ascii: "\\") {
+        kind = .escaped
+        guard let length = JSONTape.escape(bytes, index) else { return false }
+        index += length
+      } else if byte < 0x20 {
+        return false
+      } else {
+        isASCII = false
+        if kind == .ascii { kind = .string }
+        index += 1
+      }
+    }
+    return false
   }
 }

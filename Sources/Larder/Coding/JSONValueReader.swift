@@ -87,7 +87,11 @@ package final class JSONValueReader {
     switch kind(index) {
     case .ascii, .string:
       let entry = tape.entries[index]
-      return String(decoding: bytes[Int(entry.start)..<Int(entry.end)], as: UTF8.self)
+      return bytes.withUnsafeBufferPointer {
+        String(
+          decoding: UnsafeBufferPointer(rebasing: $0[Int(entry.start)..<Int(entry.end)]),
+          as: UTF8.self)
+      }
     case .escaped:
       let entry = tape.entries[index]
       guard let text = Self.unescaped(bytes[Int(entry.start)..<Int(entry.end)]) else {
@@ -104,14 +108,16 @@ package final class JSONValueReader {
       throw kind(index) == .number ? uncertain() : mismatch(type, index)
     }
     let entry = tape.entries[index]
-    var digits = bytes[Int(entry.start)..<Int(entry.end)]
-    let isNegative = digits.first == UInt8(ascii: "-")
-    if isNegative { digits.removeFirst() }
-    var magnitude: UInt64 = 0
-    if digits.count < 19 {
-      for digit in digits { magnitude = magnitude &* 10 &+ UInt64(digit &- 0x30) }
-      let value = isNegative ? -Int64(magnitude) : Int64(magnitude)
-      if let integer = Integer(exactly: value) { return integer }
+    let end = Int(entry.end)
+    let isNegative = bytes[Int(entry.start)] == UInt8(ascii: "-")
+    var place = Int(entry.start) + (isNegative ? 1 : 0)
+    if end - place < 19 {
+      var magnitude: Int64 = 0
+      while place < end {
+        magnitude = magnitude &* 10 &+ Int64(bytes[place] &- 0x30)
+        place += 1
+      }
+      if let integer = Integer(exactly: isNegative ? -magnitude : magnitude) { return integer }
     } else if let integer = Integer(
       String(decoding: bytes[Int(entry.start)..<Int(entry.end)], as: UTF8.self))
     {
