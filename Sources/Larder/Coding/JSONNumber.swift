@@ -7,7 +7,7 @@ struct JSONNumber {
   private var fractionDigits = 0
   private var isNegative = false
 
-  init?(_ text: ArraySlice<UInt8>) {
+  init?(_ text: Slice<UnsafeBufferPointer<UInt8>>) {
     var (digits, isFraction) = (0, false)
     for byte in text {
       switch byte {

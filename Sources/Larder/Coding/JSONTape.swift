@@ -22,24 +22,19 @@ struct JSONTape {
     var end: UInt32
   }
 
-  let entries: ContiguousArray<Entry>
+  /// Texts of more bytes are left to Foundation, which bounds the memory.
+  static let longest = 16 << 20
+
+  let entries: UnsafeBufferPointer<Entry>
   /// Whether all bytes are ASCII. Strings of others are UTF-8 only if the text is.
   let isASCII: Bool
 
-  init?(_ bytes: [UInt8]) {
-    guard bytes.count < Int(UInt32.max) else { return nil }
-    var (isJSON, isASCII) = (false, true)
-    // Each entry has a byte of its own, its first one. Memory beyond the last entry is never touched.
-    entries = ContiguousArray(unsafeUninitializedCapacity: bytes.count) { entries, count in
-      bytes.withUnsafeBufferPointer { bytes in
-        var scanner = Scanner(bytes, entries)
-        isJSON = scanner.scan()
-        isASCII = scanner.isASCII
-        count = scanner.count
-      }
-    }
-    self.isASCII = isASCII
-    if !isJSON { return nil }
+  /// - Parameter memory: room for an entry for each byte; it has to stay as it is while the tape is used.
+  init?(_ bytes: UnsafeBufferPointer<UInt8>, in memory: UnsafeMutableBufferPointer<Entry>) {
+    var scanner = Scanner(bytes, memory)
+    guard scanner.scan() else { return nil }
+    entries = UnsafeBufferPointer(rebasing: memory[..<scanner.count])
+    isASCII = scanner.isASCII
   }
 
   /// The entry behind a value, with all that is in it.
@@ -86,7 +81,8 @@ struct JSONTape {
   }
 }
 
-/// Writes the entries of a text to memory with room for as many as the text has bytes.
+/// Writes the entries of a text to memory with room for as many as the text has bytes, which is enough: each entry has a
+/// byte of its own, its first one.
 private struct Scanner {
   typealias Entry = JSONTape.Entry
   typealias Kind = JSONTape.Kind

@@ -48,9 +48,8 @@ enum JSONText {
     _ type: Value.Type, in column: ColumnReader, _ decoder: JSONDecoder
   ) throws -> Value {
     if decoder === Self.decoder, column.storageClass == .text {
-      let bytes = try column.withUnsafeBytes { [UInt8]($0) }
       do {
-        return try JSONValueReader.value(type, of: bytes)
+        return try column.withUnsafeBytes { try JSONValueReader.value(type, of: $0) }
       } catch {
         // Making the String tells whether the text is UTF-8, and Foundation's decoder what else is wrong, if anything is.
         return try decoded(type, String(column: column), decoder)

@@ -7,34 +7,62 @@ import LarderSQLite
 /// What it returns is what Foundation's decoder returns. Wherever that isn't certain (a text that may not be JSON, a
 /// number in an unusual form, two members of the same name), it says so, and Foundation is asked, which also describes
 /// errors.
+///
+/// It owns the text's bytes and their entries, in one allocation, and decoders hold it as long as they read there.
 package final class JSONValueReader {
-  let bytes: [UInt8]
+  let bytes: UnsafeBufferPointer<UInt8>
   let tape: JSONTape
   /// Whether something was met whose meaning is left to Foundation; an error that the type's own code caught counts.
   var isUncertain = false
+  private let memory: UnsafeMutableRawPointer
 
-  private init(_ bytes: [UInt8], _ tape: JSONTape) {
+  private init(
+    _ bytes: UnsafeBufferPointer<UInt8>, _ tape: JSONTape, in memory: UnsafeMutableRawPointer
+  ) {
     self.bytes = bytes
     self.tape = tape
+    self.memory = memory
   }
+
+  deinit { memory.deallocate() }
 
   /// The decoder of Foundation's that is asked.
   package static var foundation: JSONDecoder { JSONText.decoder }
 
   /// The value of a text. Throws if Foundation has to be asked.
   package static func value<Value: Decodable>(_ type: Value.Type, of text: String) throws -> Value {
-    try value(type, of: [UInt8](text.utf8))
+    var text = text
+    return try text.withUTF8 { try value(type, of: UnsafeRawBufferPointer($0)) }
   }
 
   /// The value of a text's bytes. Throws if Foundation has to be asked.
-  static func value<Value: Decodable>(_ type: Value.Type, of bytes: [UInt8]) throws -> Value {
-    guard let tape = JSONTape(bytes),
-      tape.isASCII || String(validating: bytes, as: UTF8.self) != nil
-    else { throw JSONMismatch() }
-    let reader = JSONValueReader(bytes, tape)
+  static func value<Value: Decodable>(
+    _ type: Value.Type, of text: UnsafeRawBufferPointer
+  ) throws -> Value {
+    guard let reader = reader(of: text) else { throw JSONMismatch() }
     let value = try reader.value(type, at: 0)
     if reader.isUncertain { throw JSONMismatch() }
     return value
+  }
+
+  /// A reader of a copy of a text; nil if it isn't certainly JSON in UTF-8.
+  private static func reader(of text: UnsafeRawBufferPointer) -> JSONValueReader? {
+    guard !text.isEmpty, text.count <= JSONTape.longest else { return nil }
+    let entries = text.count * MemoryLayout<JSONTape.Entry>.stride
+    let memory = UnsafeMutableRawPointer.allocate(
+      byteCount: entries + text.count, alignment: MemoryLayout<JSONTape.Entry>.alignment)
+    let copy = UnsafeMutableRawBufferPointer(start: memory + entries, count: text.count)
+    copy.copyMemory(from: text)
+    let bytes = UnsafeBufferPointer(copy.bindMemory(to: UInt8.self))
+    let tape = JSONTape(
+      bytes,
+      in: UnsafeMutableBufferPointer(
+        start: memory.bindMemory(to: JSONTape.Entry.self, capacity: text.count), count: text.count))
+    guard let tape, tape.isASCII || String(validating: bytes, as: UTF8.self) != nil else {
+      memory.deallocate()
+      return nil
+    }
+    return JSONValueReader(bytes, tape, in: memory)
   }
 
   // MARK: Values
@@ -87,11 +115,7 @@ package final class JSONValueReader {
     switch kind(index) {
     case .ascii, .string:
       let entry = tape.entries[index]
-      return bytes.withUnsafeBufferPointer {
-        String(
-          decoding: UnsafeBufferPointer(rebasing: $0[Int(entry.start)..<Int(entry.end)]),
-          as: UTF8.self)
-      }
+      return text(entry)
     case .escaped:
       let entry = tape.entries[index]
       guard let text = Self.unescaped(bytes[Int(entry.start)..<Int(entry.end)]) else {
@@ -100,6 +124,12 @@ package final class JSONValueReader {
       return text
     default: throw mismatch(String.self, index)
     }
+  }
+
+  private func text(_ entry: JSONTape.Entry) -> String {
+    String(
+      decoding: UnsafeBufferPointer(rebasing: bytes[Int(entry.start)..<Int(entry.end)]),
+      as: UTF8.self)
   }
 
   func integer<Integer: FixedWidthInteger>(_ type: Integer.Type, _ index: Int) throws -> Integer {
@@ -119,7 +149,7 @@ package final class JSONValueReader {
       }
       if let integer = Integer(exactly: isNegative ? -magnitude : magnitude) { return integer }
     } else if let integer = Integer(
-      String(decoding: bytes[Int(entry.start)..<Int(entry.end)], as: UTF8.self))
+      text(entry))
     {
       return integer
     }
@@ -146,7 +176,9 @@ package final class JSONValueReader {
     return number.decimal
   }
 
-  private func number(_ type: any Any.Type, _ index: Int) throws -> ArraySlice<UInt8> {
+  private func number(
+    _ type: any Any.Type, _ index: Int
+  ) throws -> Slice<UnsafeBufferPointer<UInt8>> {
     let kind = kind(index)
     guard kind == .integer || kind == .number else { throw mismatch(type, index) }
     let entry = tape.entries[index]
@@ -194,7 +226,7 @@ package final class JSONValueReader {
   }
 
   /// The text with its escapes resolved; nil if one of them isn't certainly right.
-  private static func unescaped(_ bytes: ArraySlice<UInt8>) -> String? {
+  private static func unescaped(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) -> String? {
     var result: [UInt8] = []
     result.reserveCapacity(bytes.count)
     var index = bytes.startIndex
@@ -282,10 +314,8 @@ package final class JSONValueReader {
     guard name.utf8.count == end - start else { return false }
     var name = name
     return name.withUTF8 { name in
-      bytes.withUnsafeBufferPointer { bytes in
-        for offset in 0..<name.count where name[offset] != bytes[start + offset] { return false }
-        return true
-      }
+      for offset in 0..<name.count where name[offset] != bytes[start + offset] { return false }
+      return true
     }
   }
 
