@@ -6,12 +6,22 @@ import LarderSQLite
 struct KeyColumn: Sendable {
   let table: TableCore
   let name: String
-  private let form: StoredForm
+  private let definition: ColumnDefinition
+  private let coding: ExpressionCoding?
+  private var form: StoredForm { coding?.form ?? .own }
 
   init<R: Record, Value>(_ column: Column<R, Value>) {
     table = R.table.core
     name = column.name
-    form = column.storage.expressionCoding?.form ?? .own
+    definition = column.storage.definition
+    coding = column.storage.expressionCoding
+  }
+
+  /// The column, qualified by the name of its table in a query.
+  func qualified(by alias: QueryAlias) -> SQLFragment {
+    alias.column(
+      name, isNullable: definition.type.isNullable,
+      as: .column(isKey: definition.isPrimaryKey, definition.type.kind), coding: coding)
   }
 
   /// The column's index in the table. Throws if the table has no such column.

@@ -1,22 +1,10 @@
-// Protocols for the compiler: the expressions that a column takes besides those of its own type. See
-// Assignments.swift.
+// Protocols for the compiler: the expressions that a column doesn't take. See Assignments.swift.
 
-/// An expression of a type. In an assignment it becomes an expression of that type's Optional.
+/// An expression of any type. In an assignment the compiler's message shows its name.
 @_documentation(visibility: internal)
-public protocol ExpressionOfTheColumnsType<Value>: Sendable {
-  /// The type.
-  associatedtype Value: Sendable
-}
+public protocol ExpressionOfTheColumnsType: Sendable {}
 
 extension SQLExpression: ExpressionOfTheColumnsType {}
-
-extension ExpressionOfTheColumnsType {
-  /// The expression.
-  var fragment: SQLFragment {
-    (self as? SQLExpression<Value>)?.node
-      ?? .misuse("only Larder's own types of expressions can be assigned")
-  }
-}
 
 /// An Optional, or an expression of one. A column that can't be NULL doesn't take it.
 @_documentation(visibility: internal)

@@ -45,6 +45,12 @@ public struct CommonTable<each Value: DatabaseValueConvertible>: QueryTable, Sen
     self.init(name, "WITH", selection.fragment, selection.codings, keys: selection.keys)
   }
 
+  /// A table of the rows of several queries, combined into one.
+  @_disfavoredOverload
+  public init(_ name: String, _ compound: Compound<(repeat each Value)>) {
+    self.init(name, "WITH", compound.fragment, compound.columns.map(\.coding), keys: [])
+  }
+
   /// A recursive table: the seed's rows, and those that the step makes of each row, until it makes none.
   ///
   /// - `distinct`: whether a repeated row is dropped (UNION), which ends cycles.

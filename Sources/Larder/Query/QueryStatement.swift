@@ -28,6 +28,25 @@ extension QueryStatement {
   /// ``LarderSQLite/ConversionError`` for a value that doesn't fit its type.
   public func fetchOne(_ db: Database) throws -> Row? { try first.fetchAll(db).first }
 
+  /// Calls a closure with arrays of at most `count` rows in turn, without keeping any other. One statement
+  /// reads all of them. Throws the errors of ``fetchAll(_:)``, and those of the closure.
+  ///
+  /// ```swift
+  /// try City.order { $0.id }.forEach(db, batchesOf: 1_000) { cities in try send(cities) }
+  /// ```
+  public func forEach(
+    _ db: Database, batchesOf count: Int, _ body: ([Row]) throws -> Void
+  ) throws {
+    var batch: [Row] = []
+    try forEach(db) { row in
+      batch.append(row)
+      guard batch.count >= count else { return }
+      try body(batch)
+      batch.removeAll(keepingCapacity: true)
+    }
+    if !batch.isEmpty { try body(batch) }
+  }
+
   /// The number of selected rows; an aggregate without groups makes one row of all. Throws
   /// ``LarderSQLite/DatabaseError``.
   public func fetchCount(_ db: Database) throws -> Int {

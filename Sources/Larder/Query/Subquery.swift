@@ -22,6 +22,20 @@ extension Selection {
   }
 }
 
+extension Query {
+  /// The number of rows, as an expression in a closure of another query.
+  ///
+  /// ```swift
+  /// Country.select { country in (country.name, City.filter { $0.country == country.code }.count) }
+  /// // SELECT "country"."name", (SELECT count(*) FROM "city" WHERE "city"."country" = "country"."code")
+  /// // FROM "country"
+  /// ```
+  public var count: SQLExpression<Int> {
+    SQLExpression<Int>(
+      SQLFragment(.parentheses, select.rowCount(reader.columns), isNullable: false))
+  }
+}
+
 extension SQLFragment {
   /// - Parameter column: the query's selected column, which has to be stored in the same form as this one.
   fileprivate func isMember(of column: SQLFragment?, _ query: SQLFragment) -> SQLFragment {

@@ -190,15 +190,18 @@ extension Assignments: ColumnAssignments {}
 public protocol ColumnAssignments {}
 
 extension ColumnAssignments {
-  /// Assigns an expression that can't be NULL to a column that can.
+  /// Assigns an expression that can't be NULL, or nil, to a column that can be NULL.
+  ///
+  /// An Optional, so that no other column takes what is read by it. The compiler crashes for a column of a
+  /// common table if this is an existential.
   public subscript<R, Value>(
     dynamicMember keyPath: KeyPath<R.Columns, Column<R, Value?>>
-  ) -> any ExpressionOfTheColumnsType<Value> where Self == Assignments<R> {
+  ) -> SQLExpression<Value>? where Self == Assignments<R> {
     @available(*, unavailable, message: "only the database knows a column's value")
-    get { SQLExpression<Value>.wrong }
+    get { nil }
     set {
       let column = R.columns[keyPath: keyPath].storage
-      self.assign(column.assigned(newValue.fragment), to: column)
+      self.assign(newValue.map { column.assigned($0.node) } ?? "NULL", to: column)
     }
   }
 
@@ -227,6 +230,23 @@ extension ColumnAssignments {
       message: """
         the expression and the column have different types: convert the expression with .real, .integer or \
         .cast(to:)
+        """
+    )
+    set {}
+  }
+
+  /// Not available: a common table's column of another type. For the existential above, the compiler crashes.
+  @_disfavoredOverload
+  public subscript<R, Value, Other>(
+    dynamicMember keyPath: KeyPath<R.Columns, Column<R, Value>>
+  ) -> SQLExpression<Other>?? where Self == Assignments<R> {
+    @available(*, unavailable, message: "only the database knows a column's value")
+    get { nil }
+    @available(
+      *, unavailable,
+      message: """
+        the expression and the column have different types: convert the expression with .real, .integer, \
+        .coalesce(…) or .cast(to:)
         """
     )
     set {}
