@@ -13,44 +13,12 @@ struct DocumentedQueryTests {
 
   private func same(
     _ query: some QueryStatement, _ sql: SQL, _ location: SourceLocation = #_sourceLocation
-  ) throws {
-    func values(_ sql: SQL) throws -> [[DatabaseValue]] {
-      try db.executeQuery(sql).map { row in try (0..<row.columnCount).map { try row[$0] } }
-    }
-    let found = try values(query.sql(for: db))
-    #expect(!found.isEmpty, sourceLocation: location)
-    let expected = try values(sql)
-    #expect(found == expected, sourceLocation: location)
-    let rows = try query.fetchAll(db)
-    #expect(rows.count == found.count, sourceLocation: location)
-  }
-
-  /// The rows of a table after a change, which is undone.
-  private func after(_ table: SQL, _ change: (Database) throws -> Void) throws -> [[DatabaseValue]]
-  {
-    struct Undo: Error {}
-    var rows: [[DatabaseValue]] = []
-    do {
-      try db.inTransaction { db in
-        try change(db)
-        rows = try db.executeQuery(table).map { row in try (0..<row.columnCount).map { try row[$0] }
-        }
-        throw Undo()
-      }
-    } catch is Undo {}
-    return rows
-  }
+  ) throws { try SQLComparison(db: db).expect(query, sql, at: location) }
 
   private func sameChange(
     _ table: SQL, _ sql: SQL, _ location: SourceLocation = #_sourceLocation,
     _ change: (Database) throws -> Void
-  ) throws {
-    let changed = try after(table, change)
-    let expected = try after(table) { try $0.executeUpdate(sql) }
-    #expect(changed == expected, sourceLocation: location)
-    let unchanged = try after(table) { _ in }
-    #expect(changed != unchanged, sourceLocation: location)
-  }
+  ) throws { try SQLComparison(db: db).expectChange(of: table, sql, at: location, change) }
 
   private let books: SQL = "SELECT * FROM book ORDER BY id"
 

@@ -150,6 +150,9 @@ extension MisuseCall {
     },
     MisuseCall("QueryStatement.fetchOne(_:)") { _ = try some.union(some).fetchOne($0.db) },
     MisuseCall("QueryStatement.fetchCount(_:)") { _ = try some.union(some).fetchCount($0.db) },
+    MisuseCall("QueryStatement.forEach(_:batchesOf:_:)") {
+      try some.forEach($0.db, batchesOf: 2) { _ in }
+    },
     MisuseCall("Compound.forEach(_:_:)") { try some.union(some).forEach($0.db) { _ in } },
     MisuseCall("QueryStatement.explain(_:)") { _ = try some.union(some).explain($0.db) },
     MisuseCall(

@@ -118,7 +118,11 @@ extension ActiveRecord {
         "UPDATE book SET title = 'Algorithms, second edition' WHERE id = 1"
       ) { db in
         // There: 5 lines.
-        try Book.order { $0.id }.claim(db, limit: 1) { $0.title = "Algorithms, second edition" }
+        let books = try Book.order { $0.id }.claim(db, limit: 1) {
+          $0.title = "Algorithms, second edition"
+        }
+
+        #expect(books.map(\.id) == [1])
       }
     }
   }

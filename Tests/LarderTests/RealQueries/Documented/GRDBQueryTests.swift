@@ -45,7 +45,7 @@ extension GRDB {
       // There: 8 lines.
       let books = CommonTable(
         "books", Book.all.group { $0.author }.select { ($0.author, count(), $0.year.max()) })
-      let query = Author.all.leftJoin(common: books) { $0.id == $1.columns.0 }
+      let query = Author.leftJoin(common: books) { $0.id == $1.columns.0 }
 
       try library.expect(
         query.order { author, _ in author.id },
@@ -140,7 +140,7 @@ extension GRDB {
         DO UPDATE SET count = vocabulary.count + 1, kind = excluded.kind
         """
       ) { db in
-        // There: 8 lines.
+        // There: 7 lines.
         let new = Vocabulary(word: "jovial", kind: "adjective", isTainted: false, count: 1)
         try new.upsert(db, onConflict: Vocabulary.columns.word) { row, new in
           row.count += 1
@@ -162,7 +162,7 @@ extension GRDB {
   fileprivate static func database() throws -> Database {
     let db = try Database.empty()
     try Country.table.create(db)
-    try Country(code: "FR", name: "France").insert(db)
+    _ = try Country(code: "FR", name: "France").inserted(db)
     try Author.table.create(db)
     let authors = [("Anne", "FR"), ("Ben", nil), ("Cleo", "XX"), ("Dora", "FR")]
     try Author.insert(
@@ -179,7 +179,7 @@ extension GRDB {
       db,
       contentsOf: [(1, "F"), (4, "G")].map { Painting(id: nil, author: $0, title: $1) })
     try CoverImage.table.create(db)
-    try CoverImage(book: 2, path: "b.jpg").insert(db)
+    _ = try CoverImage(book: 2, path: "b.jpg").inserted(db)
     try Prize.table.create(db)
     try Prize.insert(
       db,
@@ -208,7 +208,7 @@ extension GRDB {
         Message(id: nil, chat: $0, text: $1, date: $2)
       })
     try Vocabulary.table.create(db)
-    try Vocabulary(word: "jovial", kind: "noun", isTainted: true, count: 4).insert(db)
+    _ = try Vocabulary(word: "jovial", kind: "noun", isTainted: true, count: 4).inserted(db)
     return db
   }
 }

@@ -30,20 +30,20 @@ extension SQLAlchemy {
         """)
     }
 
-    @Test("SQLAlchemy: users with two addresses, by two aliases of one table")
-    func aliases() throws {
-      // There: 7 lines.
-      let query = User.join(Address.self) { $0.id == $1.user }
-        .filter { $1.email == "sandy@sqlalchemy.org" }
-        .join(Address.self) { $0.id == $2.user }
-        .filter { _, _, second in second.email == "sandy@squirrelpower.org" }
+    @Test(
+      "SQLAlchemy: users with the number of their addresses and the last one, by a lateral join")
+    func lateral() throws {
+      // There: 14 lines.
+      let query = User.join(lateral: { User.addresses($0).order { $0.id.desc }.limit(1) })
+        .order { user, _ in user.id }
+        .select { ($0.name, User.addresses($0).count, $1.email) }
 
       try library.expect(
         query,
         """
-        SELECT u.*, a.*, b.* FROM user_account u JOIN address a ON u.id = a.user
-        JOIN address b ON u.id = b.user
-        WHERE a.email = 'sandy@sqlalchemy.org' AND b.email = 'sandy@squirrelpower.org'
+        SELECT name, (SELECT count(*) FROM address WHERE address.user = u.id), email
+        FROM user_account u JOIN address a ON a.user = u.id
+        WHERE a.id = (SELECT max(id) FROM address WHERE address.user = u.id) ORDER BY u.id
         """)
     }
 
@@ -52,7 +52,7 @@ extension SQLAlchemy {
       // There: 8 lines.
       let counts = CommonTable(
         "counts", Address.all.group { $0.user }.select { (count(), $0.user) })
-      let query = User.all.join(common: counts) { $0.id == $1.columns.1 }
+      let query = User.join(common: counts) { $0.id == $1.columns.1 }
         .select { ($0.name, $0.fullname, $1.columns.0) }
 
       try library.expect(
@@ -66,11 +66,11 @@ extension SQLAlchemy {
 
     @Test("SQLAlchemy: addresses of users of a union, which is a table of the query")
     func union() throws {
-      // There: 8 lines.
+      // There: 9 lines.
       let sandy = User.filter { $0.name == "sandy" }.select { ($0.id, $0.name) }
       let spongebob = User.filter { $0.name == "spongebob" }.select { ($0.id, $0.name) }
       let both = CommonTable("both", sandy.union(all: spongebob))
-      let query = Address.all.join(common: both) { $0.user == $1.columns.0 }
+      let query = Address.join(common: both) { $0.user == $1.columns.0 }
         .select { ($1.columns.1, $0.email) }
 
       try library.expect(
@@ -152,19 +152,19 @@ extension SQLAlchemy {
       ) { db in
         // There: 8 lines.
         let names = CommonTable(rows: [(Int64(1), "new"), (2, "another")])
-        try User.all.join(common: names) { $0.id == $1.columns.0 }
+        try User.join(common: names) { $0.id == $1.columns.0 }
           .update(db) { $0.name = $1.columns.1 }
       }
     }
 
     @Test("SQLAlchemy: the total quantities of a part's parts, by recursion")
     func recursion() throws {
-      // There: 26 lines.
+      // There: 16 lines.
       let included = CommonTable(
         recursive: "included",
         Part.filter { $0.part == "our part" }.select { ($0.subPart, $0.part, $0.quantity) }
       ) { included in
-        Part.all.join(common: included) { $0.part == $1.columns.0 }
+        Part.join(common: included) { $0.part == $1.columns.0 }
           .select { part, _ in (part.subPart, part.part, part.quantity) }
       }
       let query = included.all.group { $0.columns.0 }
