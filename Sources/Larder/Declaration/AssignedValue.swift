@@ -12,7 +12,10 @@ extension ColumnStorage {
     if Value.self == Int.self || Value.self == Int64.self {
       return .integer(value, in: .min ... .max)
     }
-    guard let number = (Value.self as? any NumberValue.Type)?.number else { return value }
+    // A Bool conforms to it too as the program runs: the conformance is only unavailable to the compiler.
+    guard Value.self != Bool.self, Value.self != Bool?.self,
+      let number = (Value.self as? any NumberValue.Type)?.number
+    else { return value }
     if number == Float.self { return value.float }
     return (number as? any FixedWidthInteger.Type).map { .integer(value, in: $0.storedRange) }
       ?? value

@@ -118,7 +118,9 @@ struct Select: Sendable {
     counted.order = nil
     if isPlain { return counted.fragment(.call("count", "*")) }
     if limit != nil || offset > 0 { counted.order = order }
-    return counted.fragment(columns()).rowCount
+    // A server doesn't select all columns of a group.
+    let isGrouped = (groups != nil || groupCondition != nil) && !isDistinct
+    return counted.fragment(isGrouped ? "1" : columns()).rowCount
   }
 
   /// The EXISTS expression: whether there is a row.

@@ -88,6 +88,11 @@ struct CorrelatedAssociationTests {
 
   @Test("An association of a table with itself gets another name for the inner table")
   func ofItself() throws {
+    try db.define(
+      """
+      CREATE TABLE division (code INTEGER PRIMARY KEY, name TEXT NOT NULL, parent INTEGER);
+      INSERT INTO division VALUES (1, 'A', NULL), (2, 'B', 1), (3, 'C', 1);
+      """)
     try world.expect(
       Division.filter { Division.parts($0).exists }.order { $0.code },
       "SELECT * FROM division d WHERE d.code IN (SELECT parent FROM division) ORDER BY d.code")
