@@ -261,7 +261,11 @@ final class LogShipper: @unchecked Sendable {
     if isAsked || MonotonicClock.now >= nextSegment {
       nextSegment = MonotonicClock.now + plan.interval
       try ship(held)
-      if chain?.hasBase == true { serve(upTo: request) }
+      if chain?.hasBase == true {
+        // Another owner may have begun while the last object was on its way, and not have found that.
+        if isAsked { try checkOwner() }
+        serve(upTo: request)
+      }
       checkpointIfLong(held)
       beginBaseIfLong()
     }

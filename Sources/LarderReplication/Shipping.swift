@@ -86,7 +86,7 @@ extension LogShipper {
   }
 
   /// Throws if there is another owner by now.
-  private func checkOwner() throws {
+  func checkOwner() throws {
     guard let chain, try sink.get(OwnerName.name(prefix, chain.epoch + 1)) != nil else { return }
     throw lose("another process has taken over the log")
   }
