@@ -46,8 +46,8 @@ extension LogShipper {
   /// Takes the mark, and finds out where to go on.
   @discardableResult
   func open() throws -> HeldLog {
-    if let held { return held }
-    let opened = try HeldLog(of: location, configuration)
+    if let held, isFollowing { return held }
+    let opened = try held ?? HeldLog(of: location, configuration)
     // Checkpoints of others ask it to move its mark, however long the sink takes.
     held = opened
     do {
@@ -60,9 +60,11 @@ extension LogShipper {
         try beginGeneration(opened, after: former)
       }
     } catch {
-      releaseMark()
+      // A log that is held before the sink answers stays so.
+      if !plan.isLazy || opened.hasFailed { releaseMark() }
       throw error
     }
+    isFollowing = true
     sweep = 1
     publishPosition()
     return opened
@@ -106,6 +108,8 @@ extension LogShipper {
     }
     let end = try segment(last)
     guard end.owner == identity else {
+      // A database that was removed, and created again under the same key.
+      if plan.isLazy { return nil }
       throw DatabaseError(
         .misuse,
         "the log “\(prefix.dropLast())” in the sink belongs to another database: use another name")
