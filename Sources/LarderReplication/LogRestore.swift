@@ -170,8 +170,9 @@ private final class RestoredFile<Sink: LogSink>: Sendable {
       throw DatabaseError(.notFound, "a part of the base \(point.base.object.name) is missing")
     }
     try inParallel(parts) { part, object in
-      guard part.kind == .base else {
-        throw DatabaseError(.corrupt, "\(object.name) isn't a part of a base")
+      let name = ObjectName.part(start: part.first, number: part.last, epoch: part.epoch)
+      guard part.kind == .base, object.name.hasSuffix("/" + name.text) else {
+        throw DatabaseError(.corrupt, "\(object.name) isn't the part of a base that its name says")
       }
       try self.write(part)
     } then: { _, _ in

@@ -73,7 +73,9 @@ package final class ShippingThreads: Sendable {
   }
 
   /// Calls a closure of the program's, one at a time.
-  package func report(_ body: @escaping @Sendable () -> Void) { shared.reports.async(execute: body) }
+  package func report(_ body: @escaping @Sendable () -> Void) {
+    shared.reports.async(execute: body)
+  }
 
   package func run(_ body: @escaping @Sendable () -> Void) { openings.async(execute: body) }
 
