@@ -94,7 +94,11 @@ public final class DatabaseFollower: DatabaseAccess {
         [weak waiter] in waiter?.resume()
       }
     }
-    await withTaskCancellationHandler { await waiter.wait() } onCancel: { waiter.resume() }
+    await withTaskCancellationHandler {
+      await waiter.wait()
+    } onCancel: {
+      waiter.resume()
+    }
     worker.forget(waiter)
     try Task.checkCancellation()
     guard self.position >= position else { throw worker.lateError(position) }

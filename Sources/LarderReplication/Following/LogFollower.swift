@@ -160,7 +160,7 @@ final class LogFollower: @unchecked Sendable {
     let folder = folder
     var path: [LogCatalog.Segment] = []
     var number = position.segment
-    while path.count < Self.looksForOwners {
+    while path.count < Self.looksForOwners || path.last?.isCommit == false {
       let found = try sink.list(ObjectName.segments(from: number + 1, in: folder)).compactMap {
         object in
         ObjectName(object.name.dropFirst(folder.count)).flatMap {

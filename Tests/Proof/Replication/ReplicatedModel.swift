@@ -86,6 +86,15 @@ final class ReplicatedDigests {
   private let model: ReplicatedModel
   private let database: Database
   private var digests: [UInt64] = []
+  /// How many transactions the database has.
+  private var count = 0
+
+  /// Goes on from what is known of the transactions before another owner.
+  convenience init(_ model: ReplicatedModel, from other: ReplicatedDigests, until last: Int) throws
+  {
+    try self.init(model)
+    digests = Array(other.digests.prefix(last + 1))
+  }
 
   init(_ model: ReplicatedModel) throws {
     self.model = model
@@ -97,7 +106,8 @@ final class ReplicatedDigests {
   func digest(after number: Int) throws -> UInt64 {
     while digests.count <= number {
       try database.inTransaction { try model.step(in: $0) }
-      digests.append(try ReplicatedModel.digest(of: database))
+      count += 1
+      if count >= digests.count { digests.append(try ReplicatedModel.digest(of: database)) }
     }
     return digests[number]
   }

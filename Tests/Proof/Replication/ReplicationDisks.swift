@@ -15,9 +15,7 @@ final class ReplicationDisks {
   private var restored = 0
   private(set) var details = ReplicationFigures()
   /// Why nothing was tried.
-  var problem: String? {
-    disk.isMounted ? nil : "full disks, which take a privilege to mount (\(disk.problem))"
-  }
+  private(set) var problem: String?
 
   init(seed: UInt64) throws {
     scratch = try ScratchFolder(inMemory: true)
@@ -32,7 +30,10 @@ final class ReplicationDisks {
   private var log: String { isOfLog ? disk.folder + "/log" : scratch.file("log") }
 
   func run() throws {
-    guard disk.isMounted else { return }
+    guard disk.isMounted else {
+      problem = "full disks, which take a privilege to mount (\(disk.problem))"
+      return
+    }
     defer { disk.unmount() }
     for session in 0..<2 {
       let access = try open(session)

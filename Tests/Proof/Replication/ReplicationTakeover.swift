@@ -84,7 +84,7 @@ final class ReplicationTakeover {
             description: "\(acknowledged) was acknowledged, but owner \(number) begins at \(start)")
         }
         model.owners.append(start)
-        digests = try ReplicatedDigests(model)
+        digests = try ReplicatedDigests(model, from: digests, until: start)
         details.takeovers += 1
       }
       acknowledged = start
@@ -124,6 +124,8 @@ final class ReplicationTakeover {
 
   private func restoreSome(atLeast acknowledged: Int = 0) throws {
     let points = try ReplicatedDatabase.points(in: folder)
+    // The first owner may have made no whole copy yet.
+    if points.isEmpty, acknowledged == 0 { return }
     let latest = try restore(.latest)
     guard latest >= acknowledged else {
       throw WrongAnswer(
