@@ -241,11 +241,15 @@ private final class RestoredFile<Sink: LogSink>: Sendable {
   }
 
   private func write(_ segment: LogSegment) throws {
-    try segment.forEachPage { number, page in
-      guard
-        pwrite(descriptor, page.baseAddress, page.count, off_t(number - 1) * off_t(pageSize))
-          == page.count
-      else { throw Self.error(path) }
+    try segment.forEachRun { number, pages in
+      let start = off_t(number - 1) * off_t(pageSize)
+      var done = 0
+      while done < pages.count, let base = pages.baseAddress {
+        let written = pwrite(descriptor, base + done, pages.count - done, start + off_t(done))
+        if written < 0, errno == EINTR { continue }
+        guard written > 0 else { throw Self.error(path) }
+        done += written
+      }
     }
   }
 
