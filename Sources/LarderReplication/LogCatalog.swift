@@ -90,6 +90,11 @@ extension LogCatalog.Generation {
     }
   }
 
+  /// The end that the latest owner has found, which may have found what one before it hadn't. So only that one counts.
+  var lastEnd: (last: Int, epoch: Int, object: LogObject)? {
+    ends.max { ($0.epoch, -$0.last) < ($1.epoch, -$1.last) }
+  }
+
   /// Drops what a former owner has put after the next one had begun.
   fileprivate mutating func dropSuperseded() {
     var begins: [Int: Int] = [:]
@@ -99,8 +104,7 @@ extension LogCatalog.Generation {
     segments = segments.filter { segment in
       !begins.contains { $0.key > segment.epoch && $0.value <= segment.last }
     }
-    // The latest owner may have found what one before it hadn't. So only the end that it has found counts.
-    if let end = ends.max(by: { ($0.epoch, -$0.last) < ($1.epoch, -$1.last) }) {
+    if let end = lastEnd {
       segments.removeAll { $0.epoch < end.epoch && $0.last > end.last }
       bases.removeAll { $0.epoch < end.epoch && $0.end > end.last }
     }

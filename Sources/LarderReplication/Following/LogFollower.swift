@@ -183,11 +183,9 @@ final class LogFollower: @unchecked Sendable {
   /// Whether the last segment came from an owner that was none any more: then it isn't a part of the log.
   private func isSuperseded(in generation: LogCatalog.Generation) -> Bool {
     let position = position
-    guard generation.name.text == position.generation else { return false }
-    if position.segment > generation.end ?? 0 { return true }
-    let others = generation.segments.filter { $0.last == position.segment }
-    guard let epoch = last.epoch, !others.isEmpty else { return false }
-    return others.allSatisfy { $0.epoch != epoch }
+    guard generation.name.text == position.generation, let epoch = last.epoch else { return false }
+    if let end = generation.lastEnd, end.epoch > epoch, end.last < position.segment { return true }
+    return generation.segments.contains { $0.epoch > epoch && $0.first <= position.segment }
   }
 
   /// Commits segments, one commit of the log at a time. Returns false if the first one doesn't follow what the copy
