@@ -270,9 +270,9 @@ final class LogShipper: @unchecked Sendable {
     try sendPending()
     let request = state.withLock { $0.requested }
     let isAsked = state.withLock { $0.requested > $0.served }
-    if isUntouched, let held {
+    if isUntouched, !isAsked {
       nextSegment = MonotonicClock.now + plan.interval
-      isUntouched = try !isAsked && held.backlog.pages == 0 && !held.hasNews
+      checkWhetherTouched()
       if isUntouched { return false }
       nextSegment = .zero
     }

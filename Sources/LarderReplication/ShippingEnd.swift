@@ -10,8 +10,15 @@ extension LogShipper {
     finishWaiters { $0.hasEnded = true }
   }
 
+  /// Notes whether anything was committed since a lazy replication has begun. What can't be told counts as that.
+  func checkWhetherTouched() {
+    guard isUntouched, let held else { return }
+    isUntouched = (try? held.backlog.pages == 0 && !held.hasNews) ?? false
+  }
+
   /// Ships the rest, saves the table of pages and releases the mark.
   private func finish() {
+    checkWhetherTouched()
     if !isBarred, failures == 0, held != nil, !isUntouched {
       do {
         try sendPending()

@@ -88,14 +88,14 @@ struct DatabaseFollowerTests {
     let shared = try log.ship()
     let copy = try open()
     // The former owner's segment is taken away, and comes back after the next one has begun.
-    try add(["Oslo"])
+    try add(["Narvik"])
     let late = try log.ship()
     let object = try #require(
       try sink.list("cities/\(late.generation)/log-").first {
         $0.name.hasSuffix("c") && $0.name.contains("\(late.segment)-00000001-")
       })
     let bytes = try #require(try sink.get(object.name))
-    #expect(try copy.read(notBefore: late) { try names($0) } == ["Oslo"])
+    #expect(try copy.read(notBefore: late) { try names($0) } == ["Narvik"])
     try sink.remove(object.name)
     try ReplicatedDatabase.restore(from: sink, to: folder.file("moved.db"))
     let moved = try DatabaseQueue(path: folder.file("moved.db"))

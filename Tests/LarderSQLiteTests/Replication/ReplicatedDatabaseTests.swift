@@ -236,8 +236,8 @@ struct ReplicatedDatabaseTests {
     let stalling = StallingSink(sink)
     let former = try pool.replicate(to: stalling, as: "cities")
     let position = try await former.ship()
+    try add("Narvik", to: pool)
     stalling.stallNextSegment()
-    try add("Oslo", to: pool)
     let shipping = Task { try await former.ship() }
     await stalling.waitUntilStalled()
     // The other machine has no file at the original's path.
