@@ -38,7 +38,7 @@ let package = Package(
     ),
     .target(name: "LarderS3", dependencies: ["LarderReplication", "CCrypto"]),
     .target(name: "Larder", dependencies: ["LarderSQLite"]),
-    .target(name: "LarderFleet", dependencies: ["Larder"]),
+    .target(name: "LarderFleet", dependencies: ["Larder", "LarderReplication"]),
     .target(name: "LarderChangeset", dependencies: ["Larder", "CSQLite"]),
     .target(name: "LarderVirtualTables", dependencies: ["Larder", "CSQLite"]),
     .systemLibrary(
@@ -90,7 +90,10 @@ let package = Package(
     .target(
       name: "RandomQueries", dependencies: ["Larder", "TestSupport"], path: "Tests/RandomQueries"),
     .executableTarget(
-      name: "test-process", dependencies: ["Larder", "LarderBackup", "LarderFleet", "TestSupport"],
+      name: "test-process",
+      dependencies: [
+        "Larder", "LarderBackup", "LarderFleet", "LarderReplication", "TestSupport",
+      ],
       path: "Tests/TestProcess"),
     .testTarget(
       name: "LarderSQLiteTests",
@@ -101,8 +104,8 @@ let package = Package(
     .testTarget(
       name: "LarderTests",
       dependencies: [
-        "Larder", "LarderChangeset", "LarderFleet", "LarderTesting", "LarderVirtualTables",
-        "PostgresSupport", "RandomQueries", "TestSupport", "test-process",
+        "Larder", "LarderChangeset", "LarderFleet", "LarderReplication", "LarderTesting",
+        "LarderVirtualTables", "PostgresSupport", "RandomQueries", "TestSupport", "test-process",
       ]),
     .target(
       name: "PostgresSupport", dependencies: ["LarderPostgres", "TestSupport"],

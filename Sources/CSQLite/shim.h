@@ -237,15 +237,25 @@ static inline _Bool larder_is_main(const char *name) {
   return name[0] == 'm' && name[1] == 'a' && name[2] == 'i' && name[3] == 'n' && !name[4];
 }
 
+/// The first part of the index of a write-ahead log, 32 KiB, and the file that it belongs to; NULL if it can't be mapped.
+/// Only for a database whose index is open: see https://www.sqlite.org/walformat.html#walidxfmt.
+static inline void volatile *larder_log_index(sqlite3 *db, sqlite3_file **file) {
+  void volatile *index = 0;
+  sqlite3_file *found = 0;
+  // Without a name this is the main database, which SQLite needn't look for.
+  if (sqlite3_file_control(db, 0, SQLITE_FCNTL_FILE_POINTER, &found) != SQLITE_OK) return 0;
+  if (!found || !found->pMethods || found->pMethods->iVersion < 2 || !found->pMethods->xShmMap) return 0;
+  if (found->pMethods->xShmMap(found, 0, 32768, 0, &index) != SQLITE_OK) return 0;
+  *file = found;
+  return index;
+}
+
 /// Reads how many transactions the index of a write-ahead log has counted, of all connections; returns 0 if
-/// it can't. Only for a database whose index is open: see https://www.sqlite.org/walformat.html#walidxfmt.
+/// it can't.
 static inline int larder_log_changes(sqlite3 *db, uint32_t *changes) {
   sqlite3_file *file = 0;
-  void volatile *index = 0;
-  // Without a name this is the main database, which SQLite needn't look for.
-  if (sqlite3_file_control(db, 0, SQLITE_FCNTL_FILE_POINTER, &file) != SQLITE_OK) return 0;
-  if (!file || !file->pMethods || file->pMethods->iVersion < 2 || !file->pMethods->xShmMap) return 0;
-  if (file->pMethods->xShmMap(file, 0, 32768, 0, &index) != SQLITE_OK || !index) return 0;
+  void volatile *index = larder_log_index(db, &file);
+  if (!index) return 0;
   *changes = ((uint32_t volatile *)index)[2];
   return 1;
 }
@@ -254,9 +264,7 @@ static inline int larder_log_changes(sqlite3 *db, uint32_t *changes) {
 /// hold, too; returns SQLite's result code. Only for a database whose index is open.
 static inline int larder_lock_log(sqlite3 *db, int locks) {
   sqlite3_file *file = 0;
-  uint32_t changes = 0;
-  if (!larder_log_changes(db, &changes)) return SQLITE_IOERR;
-  if (sqlite3_file_control(db, 0, SQLITE_FCNTL_FILE_POINTER, &file) != SQLITE_OK) return SQLITE_IOERR;
+  if (!larder_log_index(db, &file)) return SQLITE_IOERR;
   // The first of the log's locks: see https://www.sqlite.org/walformat.html#wal_locks.
   return file->pMethods->xShmLock(
     file, 0, 1, (locks ? SQLITE_SHM_LOCK : SQLITE_SHM_UNLOCK) | SQLITE_SHM_EXCLUSIVE);
@@ -266,10 +274,8 @@ static inline int larder_lock_log(sqlite3 *db, int locks) {
 /// Only for a database whose index is open: see https://www.sqlite.org/walformat.html#walidxfmt.
 static inline int larder_log_header(sqlite3 *db, uint32_t *header) {
   sqlite3_file *file = 0;
-  void volatile *index = 0;
-  if (sqlite3_file_control(db, 0, SQLITE_FCNTL_FILE_POINTER, &file) != SQLITE_OK) return 0;
-  if (!file || !file->pMethods || file->pMethods->iVersion < 2 || !file->pMethods->xShmMap) return 0;
-  if (file->pMethods->xShmMap(file, 0, 32768, 0, &index) != SQLITE_OK || !index) return 0;
+  void volatile *index = larder_log_index(db, &file);
+  if (!index) return 0;
   for (int attempt = 0; attempt < 10000; attempt++) {
     uint32_t second[12];
     memcpy(header, (const void *)index, 48);
@@ -284,10 +290,8 @@ static inline int larder_log_header(sqlite3 *db, uint32_t *header) {
 /// it can't. See https://www.sqlite.org/walformat.html#walckptinfo.
 static inline int larder_log_marks(sqlite3 *db, uint32_t *marks) {
   sqlite3_file *file = 0;
-  void volatile *index = 0;
-  if (sqlite3_file_control(db, 0, SQLITE_FCNTL_FILE_POINTER, &file) != SQLITE_OK) return 0;
-  if (!file || !file->pMethods || file->pMethods->iVersion < 2 || !file->pMethods->xShmMap) return 0;
-  if (file->pMethods->xShmMap(file, 0, 32768, 0, &index) != SQLITE_OK || !index) return 0;
+  void volatile *index = larder_log_index(db, &file);
+  if (!index) return 0;
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
   memcpy(marks, (const char *)index + 96, 24);
   return 1;
@@ -296,9 +300,23 @@ static inline int larder_log_marks(sqlite3 *db, uint32_t *marks) {
 /// Locks one of the read marks 1 to 4 (shared), or unlocks it; returns SQLite's result code.
 static inline int larder_lock_mark(sqlite3 *db, int mark, _Bool locks) {
   sqlite3_file *file = 0;
-  if (sqlite3_file_control(db, 0, SQLITE_FCNTL_FILE_POINTER, &file) != SQLITE_OK) return SQLITE_IOERR;
-  if (!file || !file->pMethods || file->pMethods->iVersion < 2 || !file->pMethods->xShmLock) return SQLITE_IOERR;
-  return file->pMethods->xShmLock(file, 3 + mark, 1, (locks ? SQLITE_SHM_LOCK : SQLITE_SHM_UNLOCK) | SQLITE_SHM_SHARED);
+  if (!larder_log_index(db, &file)) return SQLITE_IOERR;
+  return file->pMethods->xShmLock(
+      file, 3 + mark, 1, (locks ? SQLITE_SHM_LOCK : SQLITE_SHM_UNLOCK) | SQLITE_SHM_SHARED);
+}
+
+/// Notes that one of the read marks 1 to 4 isn't in use, as SQLite's checkpoints do; returns 0 if some connection uses
+/// it.
+static inline int larder_reset_mark(sqlite3 *db, int mark) {
+  sqlite3_file *file = 0;
+  void volatile *index = larder_log_index(db, &file);
+  if (!index) return 0;
+  int lock = 3 + mark;
+  // Who reads by a mark has a shared lock of it. So with the exclusive one nobody does, nor begins to.
+  if (file->pMethods->xShmLock(file, lock, 1, SQLITE_SHM_LOCK | SQLITE_SHM_EXCLUSIVE) != SQLITE_OK) return 0;
+  __atomic_store_n((uint32_t volatile *)index + 25 + mark, 0xffffffff, __ATOMIC_SEQ_CST);
+  file->pMethods->xShmLock(file, lock, 1, SQLITE_SHM_UNLOCK | SQLITE_SHM_EXCLUSIVE);
+  return 1;
 }
 
 /// Reads a part of the database file by SQLite's own descriptor; returns SQLite's result code. What is beyond the end
@@ -336,10 +354,8 @@ static inline int larder_write_log(sqlite3_file *file, const void *bytes, int co
 /// if it can't. Only with ``larder_lock_log``.
 static inline int larder_forget_log_index(sqlite3 *db) {
   sqlite3_file *file = 0;
-  void volatile *index = 0;
-  if (sqlite3_file_control(db, 0, SQLITE_FCNTL_FILE_POINTER, &file) != SQLITE_OK) return 0;
-  if (!file || !file->pMethods || file->pMethods->iVersion < 2 || !file->pMethods->xShmMap) return 0;
-  if (file->pMethods->xShmMap(file, 0, 32768, 0, &index) != SQLITE_OK || !index) return 0;
+  void volatile *index = larder_log_index(db, &file);
+  if (!index) return 0;
   memset((void *)index, 0, 96);
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
   return 1;

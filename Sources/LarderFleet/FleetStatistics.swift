@@ -17,4 +17,10 @@ public struct FleetStatistics: Hashable, Sendable {
   /// An estimate of the open databases' file descriptors: three for each of ``count`` with a write-ahead
   /// log, otherwise two.
   package internal(set) var descriptors = 0
+  /// The bytes of pages of open databases that were changed and aren't shipped yet.
+  public internal(set) var pendingBytes = 0
+  /// How long the oldest of these pages has waited.
+  public internal(set) var lag = Duration.zero
+  /// How often shipping has failed. It is tried again.
+  public internal(set) var failures = 0
 }

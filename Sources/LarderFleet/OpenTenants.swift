@@ -21,6 +21,7 @@ final class OpenTenants: Sendable {
     var isSwept = false
     /// Whether a check for databases that were idle for too long is scheduled.
     var isExpired = false
+    var replication: FleetReplication?
   }
 
   init(_ files: TenantFiles, _ configuration: FleetConfiguration) {
@@ -73,7 +74,12 @@ final class OpenTenants: Sendable {
   // MARK: On a tenant's worker
 
   private func open(_ tenant: Tenant, _ creates: Bool) {
-    let result = Result { try files.open(tenant.path, tenant.key, creates: creates) }
+    let replication = state.withLock { $0.replication }
+    let result = Result {
+      try files.open(tenant.path, tenant.key, creates: creates) { queue in
+        try replication?.begin(tenant.key, opening: queue, tenant.path)
+      }
+    }
     _ = try? change { fleet in
       if case .success(let opened) = result, opened.wasMigrated { tenant.wasMigrated = true }
       fleet.hasOpened(tenant, result.map(\.queue))
@@ -82,6 +88,7 @@ final class OpenTenants: Sendable {
 
   private func close(_ tenant: Tenant, _ queue: DatabaseQueue) {
     let outcome = Result { try queue.close() }
+    if case .success = outcome { state.withLock { $0.replication }?.hasClosed(tenant.key) }
     _ = try? change { $0.hasClosed(tenant, queue, outcome) }
   }
 
@@ -255,11 +262,28 @@ final class OpenTenants: Sendable {
     try await onOwnThread { try self.close() }
   }
 
+  /// Has databases replicated that are opened from now on. Throws if there are some.
+  func replicate(_ replication: FleetReplication) throws {
+    try changeAll { state in
+      try state.fleet.checkOpen()
+      guard state.replication == nil, state.fleet.statistics.count == 0 else {
+        throw DatabaseError(.misuse, "a fleet is replicated once, before its databases are opened")
+      }
+      state.replication = replication
+    }
+  }
+
+  var isClosed: Bool { state.withLock { $0.fleet.isClosed } }
+
   func checkOpen() throws { try change { try $0.checkOpen() } }
 
   var statistics: FleetStatistics {
-    var statistics = state.withLock { $0.fleet.statistics }
+    var (statistics, replication) = state.withLock { ($0.fleet.statistics, $0.replication) }
     statistics.descriptors = statistics.count * files.descriptorsOfEach
+    if let replication {
+      statistics.descriptors += statistics.count * FleetReplication.descriptorsOfEach
+      replication.describe(&statistics)
+    }
     return statistics
   }
 }

@@ -31,16 +31,31 @@ struct TenantFiles: Sendable {
       .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
   }
 
+  /// The keys of databases that may have something that isn't in the log of a replication: a write-ahead log that was
+  /// left over, or a note.
+  func unshippedKeys() throws -> [TenantKey] {
+    let found = try DraftFolder.names(in: folder).compactMap { file -> TenantKey? in
+      for suffix in ["-wal", "-unshipped"] where file.hasSuffix(suffix) {
+        return names.key(of: String(file.dropLast(suffix.count)))
+      }
+      return nil
+    }
+    return Array(Set(found))
+  }
+
   static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
-  func open(_ path: String, _ key: TenantKey, creates: Bool) throws -> Opened {
+  /// - Parameter prepare: called with each open database before it is migrated.
+  func open(
+    _ path: String, _ key: TenantKey, creates: Bool, _ prepare: (DatabaseQueue) throws -> Void
+  ) throws -> Opened {
     guard createsDatabases && creates || Self.exists(path) else {
       throw FleetError.noDatabase(key: key.text)
     }
     var attempts = 0
     while true {
       do {
-        return try openAndMigrate(path)
+        return try openAndMigrate(path, prepare)
       } catch let error as DatabaseError where error.code == .cannotOpen {
         guard !Self.areDescriptorsShort() else { throw OutOfDescriptors(underlying: error) }
         // Some may just have become free.
@@ -51,11 +66,17 @@ struct TenantFiles: Sendable {
     }
   }
 
-  private func openAndMigrate(_ path: String) throws -> Opened {
+  private func openAndMigrate(
+    _ path: String, _ prepare: (DatabaseQueue) throws -> Void
+  ) throws -> Opened {
+    var opened: DatabaseQueue?
     let queue: DatabaseQueue
     do {
       queue = try DatabaseQueue(path: path, configuration: configuration)
+      opened = queue
+      try prepare(queue)
     } catch {
+      try? opened?.close()
       throw Self.areDescriptorsShort() ? OutOfDescriptors(underlying: error) : error
     }
     var wasMigrated = false
@@ -92,7 +113,7 @@ struct TenantFiles: Sendable {
   /// Removes a file and SQLite's files beside it, after ``checkUnused(_:patience:)``.
   func remove(_ path: String) throws {
     // The database itself is removed first: SQLite removes a log or journal without its database.
-    for suffix in ["", "-wal", "-shm", "-journal"] {
+    for suffix in ["", "-wal", "-shm", "-journal", "-shipped", "-unshipped"] {
       guard unlink(path + suffix) == 0 || errno == ENOENT else {
         throw DatabaseError(.ioError, "\(path)\(suffix): \(String(cString: strerror(errno)))")
       }

@@ -29,6 +29,8 @@ struct LogCatalog {
     var bases: [Base] = []
     var parts: [(start: Int, number: Int, epoch: Int, object: LogObject)] = []
     var migrations: [(segment: Int, name: String, object: LogObject)] = []
+    /// The last segments that owners have found.
+    var ends: [(last: Int, epoch: Int, object: LogObject)] = []
   }
 
   /// The generations, the oldest first.
@@ -61,21 +63,36 @@ struct LogCatalog {
   }
 }
 
+extension LogCatalog.Segment {
+  /// Nil for an object of another kind.
+  init?(_ name: ObjectName, _ object: LogObject) {
+    guard case .segment(let first, let last, let epoch, let time, let isCommit, let level) = name
+    else { return nil }
+    self.init(
+      first: first, last: last, epoch: epoch, time: time, isCommit: isCommit, level: level,
+      object: object)
+  }
+}
+
 extension LogCatalog.Generation {
   fileprivate mutating func add(_ name: ObjectName, _ object: LogObject) {
     switch name {
-    case .segment(let first, let last, let epoch, let time, let isCommit, let level):
-      segments.append(
-        .init(
-          first: first, last: last, epoch: epoch, time: time, isCommit: isCommit, level: level,
-          object: object))
+    case .segment:
+      if let segment = LogCatalog.Segment(name, object) { segments.append(segment) }
     case .part(let start, let number, let epoch):
       parts.append((start, number, epoch, object))
     case .base(let start, let end, let epoch, let time):
       bases.append(.init(start: start, end: end, epoch: epoch, time: time, object: object))
     case .migration(let segment, let name):
       migrations.append((segment, name, object))
+    case .end(let last, let epoch):
+      ends.append((last, epoch, object))
     }
+  }
+
+  /// The end that the latest owner has found, which may have found what one before it hadn't. So only that one counts.
+  var lastEnd: (last: Int, epoch: Int, object: LogObject)? {
+    ends.max { ($0.epoch, -$0.last) < ($1.epoch, -$1.last) }
   }
 
   /// Drops what a former owner has put after the next one had begun.
@@ -86,6 +103,10 @@ extension LogCatalog.Generation {
     }
     segments = segments.filter { segment in
       !begins.contains { $0.key > segment.epoch && $0.value <= segment.last }
+    }
+    if let end = lastEnd {
+      segments.removeAll { $0.epoch < end.epoch && $0.last > end.last }
+      bases.removeAll { $0.epoch < end.epoch && $0.end > end.last }
     }
     segments.sort { ($0.first, -$0.last) < ($1.first, -$1.last) }
     bases.sort { ($0.end, $0.start) < ($1.end, $1.start) }

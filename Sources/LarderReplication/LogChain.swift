@@ -46,8 +46,8 @@ extension LogShipper {
   /// Takes the mark, and finds out where to go on.
   @discardableResult
   func open() throws -> HeldLog {
-    if let held { return held }
-    let opened = try HeldLog(of: location, configuration)
+    if let held, isFollowing { return held }
+    let opened = try held ?? HeldLog(of: location, configuration)
     // Checkpoints of others ask it to move its mark, however long the sink takes.
     held = opened
     do {
@@ -60,9 +60,11 @@ extension LogShipper {
         try beginGeneration(opened, after: former)
       }
     } catch {
-      releaseMark()
+      // A log that is held before the sink answers stays so.
+      if !plan.isLazy || opened.hasFailed { releaseMark() }
       throw error
     }
+    isFollowing = true
     sweep = 1
     publishPosition()
     return opened
@@ -75,12 +77,21 @@ extension LogShipper {
     var former: LogChain?
     if let generation = catalog.generations.last {
       former = try chain(of: generation, epoch)
+      // An earlier owner may be about to put another segment, which this one won't continue.
+      let last = max(
+        generation.segments.map(\.last).max() ?? 0, generation.bases.map(\.end).max() ?? 0)
+      try putEnd(of: generation.name, last, epoch)
     }
     let none = LogChain(
       generation: catalog.generations.last?.name ?? GenerationName(epoch: epoch, time: 0),
       epoch: epoch, last: 0, link: 0, place: LogPlace(), pageSize: 0, hasBase: false)
     knownMigrations = Set(catalog.generations.flatMap { $0.migrations.map(\.name) })
     return former ?? none
+  }
+
+  private func putEnd(of generation: GenerationName, _ last: Int, _ epoch: Int) throws {
+    let name = ObjectName.end(last: last, epoch: epoch).text
+    _ = try sink.put("\(prefix)\(generation.text)/\(name)", Array(Self.ownerText(location).utf8))
   }
 
   private func chain(of generation: LogCatalog.Generation, _ epoch: Int) throws -> LogChain? {
@@ -97,6 +108,8 @@ extension LogShipper {
     }
     let end = try segment(last)
     guard end.owner == identity else {
+      // A database that was removed, and created again under the same key.
+      if plan.isLazy { return nil }
       throw DatabaseError(
         .misuse,
         "the log “\(prefix.dropLast())” in the sink belongs to another database: use another name")
@@ -160,6 +173,8 @@ extension LogShipper {
           the log begins a new generation with a whole copy: nobody held the write-ahead log after \
           \(former.position)
           """))
+      // Followers look for it. If it can't be put, they find the new generation later.
+      try? putEnd(of: former.generation, former.last, epoch)
     }
     // Names have to sort as generations follow each other, even if the clock was set back.
     var time = HeldLog.milliseconds

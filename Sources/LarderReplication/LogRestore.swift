@@ -39,20 +39,27 @@ extension ReplicatedDatabase {
     from sink: some LogSink, name: String? = nil, to path: String, at moment: Moment = .latest,
     check: CopyCheck = .quick, configuration: Configuration = .init()
   ) throws -> Position {
-    let prefix = try prefix(in: sink, name)
+    try restored(from: sink, prefix(in: sink, name), to: path, at: moment, check, configuration)
+      .position
+  }
+
+  /// Restores a database, and returns the position with what is needed to go on from there.
+  static func restored(
+    from sink: some LogSink, _ prefix: String, to path: String, at moment: Moment,
+    _ check: CopyCheck, _ configuration: Configuration
+  ) throws -> LogEnd {
     let catalog = try LogCatalog(sink, prefix)
     let (generation, point) = try catalog.find(moment)
     let draft = path + "-" + String(UInt32.random(in: .min ... .max), radix: 16)
     defer { NewFile.remove(draft) }
     let restore = try RestoredFile(draft, sink, generation, point)
-    try restore.fetch()
+    let (link, epoch) = try restore.fetch()
     try restore.finish()
     try Database.verify(draft, check, configuration)
-    if access(path, F_OK) != 0, try NewFile.publish(draft, as: path) {
-      return Position(generation: generation.name.text, segment: point.number)
-    }
-    try replace(path, by: draft, configuration)
-    return Position(generation: generation.name.text, segment: point.number)
+    let isNew = try access(path, F_OK) != 0 && NewFile.publish(draft, as: path)
+    if !isNew { try replace(path, by: draft, configuration) }
+    let position = Position(generation: generation.name.text, segment: point.number)
+    return LogEnd(position: position, link: link, epoch: epoch)
   }
 
   /// Replaces the content of a database that exists.
@@ -88,6 +95,15 @@ extension ReplicatedDatabase {
     }
     return only
   }
+}
+
+/// The end of what was restored, from where a follower goes on.
+struct LogEnd {
+  var position: ReplicatedDatabase.Position
+  /// The link of the last segment; nil if it isn't known.
+  var link: UInt64?
+  /// The number of the owner that has put it; nil if it isn't known.
+  var epoch: Int?
 }
 
 /// A file that is made from a log.
@@ -147,20 +163,22 @@ private final class RestoredFile<Sink: LogSink>: Sendable {
     return segment
   }
 
-  /// Fetches the base and the segments.
-  func fetch() throws {
+  /// Fetches the base and the segments. Returns the link of the last segment, and its owner's number.
+  func fetch() throws -> (link: UInt64, epoch: Int) {
     // The end of a base tells how many parts it has.
     guard let parts = generation.parts(of: point.base, count: base.last) else {
       throw DatabaseError(.notFound, "a part of the base \(point.base.object.name) is missing")
     }
     try inParallel(parts) { part, object in
-      guard part.kind == .base else {
-        throw DatabaseError(.corrupt, "\(object.name) isn't a part of a base")
+      let name = ObjectName.part(start: part.first, number: part.last, epoch: part.epoch)
+      guard part.kind == .base, object.name.hasSuffix("/" + name.text) else {
+        throw DatabaseError(.corrupt, "\(object.name) isn't the part of a base that its name says")
       }
       try self.write(part)
     } then: { _, _ in
     }
     var link: UInt64?
+    var epoch = base.epoch
     var number = base.first
     try inParallel(generation.path(to: point)) { _, _ in
     } then: { segment, name in
@@ -172,13 +190,14 @@ private final class RestoredFile<Sink: LogSink>: Sendable {
         throw DatabaseError(
           .corrupt, "\(name.object.name) doesn't follow what is before it: the chain is broken")
       }
-      (link, number) = (segment.link, segment.last)
+      (link, number, epoch) = (segment.link, segment.last, segment.epoch)
       try self.write(segment)
       try self.setPageCount(segment.pageCount)
     }
     guard number == point.number else {
       throw DatabaseError(.notFound, "the log ends at segment \(number) of \(point.number)")
     }
+    return (link ?? base.previous, epoch)
   }
 
   /// Fetches objects, several at a time, and calls the first closure with each on any thread, the second one in
@@ -222,11 +241,15 @@ private final class RestoredFile<Sink: LogSink>: Sendable {
   }
 
   private func write(_ segment: LogSegment) throws {
-    try segment.forEachPage { number, page in
-      guard
-        pwrite(descriptor, page.baseAddress, page.count, off_t(number - 1) * off_t(pageSize))
-          == page.count
-      else { throw Self.error(path) }
+    try segment.forEachRun { number, pages in
+      let start = off_t(number - 1) * off_t(pageSize)
+      var done = 0
+      while done < pages.count, let base = pages.baseAddress {
+        let written = pwrite(descriptor, base + done, pages.count - done, start + off_t(done))
+        if written < 0, errno == EINTR { continue }
+        guard written > 0 else { throw Self.error(path) }
+        done += written
+      }
     }
   }
 

@@ -125,6 +125,22 @@ struct LogSegment {
     guard !numbers.contains(0) else { throw corrupt("a page has no number") }
   }
 
+  /// Calls a closure with each run of pages that follow each other, and the number of its first page.
+  func forEachRun(_ body: (UInt32, UnsafeRawBufferPointer) throws -> Void) rethrows {
+    let head = Self.headSize(numbers.count)
+    try encoded.withUnsafeBytes { raw in
+      var first = 0
+      while first < numbers.count {
+        var end = first + 1
+        while end < numbers.count, numbers[end] == numbers[end - 1] &+ 1 { end += 1 }
+        try body(
+          numbers[first],
+          .init(rebasing: raw[(head + first * pageSize)..<(head + end * pageSize)]))
+        first = end
+      }
+    }
+  }
+
   /// Calls a closure with each page and its number.
   func forEachPage(_ body: (UInt32, UnsafeRawBufferPointer) throws -> Void) rethrows {
     let head = Self.headSize(numbers.count)

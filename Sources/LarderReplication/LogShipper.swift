@@ -21,12 +21,12 @@ final class LogShipper: @unchecked Sendable {
   let identity: UInt64
   /// Waits until what was committed so far is on disk.
   let waitUntilDurable: @Sendable () throws -> Void
-  private let queue: DispatchQueue
+  let queue: DispatchQueue
   /// Moves the mark while the sink doesn't answer.
-  private let marks = DispatchQueue(label: "larder.replication.mark")
-  private let upkeep = DispatchQueue(label: "larder.replication.upkeep")
+  private let marks: DispatchQueue
+  private let upkeep: DispatchQueue
   /// Runs the program's callbacks, which may call this object.
-  private let reports = DispatchQueue(label: "larder.replication.report")
+  private let reports: DispatchQueue
   let state = Lock(State())
   var held: HeldLog? {
     didSet {
@@ -36,6 +36,11 @@ final class LogShipper: @unchecked Sendable {
   }
   /// The same, for checkpoints on other threads.
   private let holding = Lock<HeldLog?>(nil)
+  /// Whether the chain goes on with what is held.
+  var isFollowing = false
+  /// Whether nothing was committed since the log was held, nor before that isn't in the sink. Then the sink isn't asked
+  /// for anything.
+  var isUntouched = false
   var chain: LogChain?
   var table = PageTable()
   /// The object that is being sent, again and again until the sink has it.
@@ -102,13 +107,22 @@ final class LogShipper: @unchecked Sendable {
     self.plan = plan
     self.identity = UInt64(identity.text, radix: 16) ?? 0
     self.waitUntilDurable = waitUntilDurable
-    queue = DispatchQueue(label: "larder.replication")
+    let queues = plan.threads?.queues() ?? ShippingQueues()
+    (queue, marks, upkeep, reports) = (queues.shipping, queues.marks, queues.upkeep, queues.reports)
   }
 
   // MARK: When
 
   /// Begins to ship. Throws what keeps it from taking the mark, or the sink's errors at the start.
-  func start() throws { try queue.sync { _ = try open() } }
+  func start() throws {
+    guard plan.isLazy else { return try queue.sync { _ = try open() } }
+    // Nobody else has this object yet, and others' work on its queue may wait for their sinks.
+    let held = try HeldLog(of: location, configuration)
+    self.held = held
+    isUntouched =
+      held.length == 0 && access(PageTable.path(for: location.path), F_OK) == 0
+      && access(Self.unshippedPath(for: location.path), F_OK) != 0
+  }
 
   func begin() {
     queue.async { [weak self] in self?.work() }
@@ -254,14 +268,24 @@ final class LogShipper: @unchecked Sendable {
   /// Ships what there is, and a part of a whole copy. Returns whether there is more to do at once.
   private func step() throws -> Bool {
     try sendPending()
-    let held = try open()
-    try held.checkFile()
     let request = state.withLock { $0.requested }
     let isAsked = state.withLock { $0.requested > $0.served }
+    if isUntouched, !isAsked {
+      nextSegment = MonotonicClock.now + plan.interval
+      checkWhetherTouched()
+      if isUntouched { return false }
+      nextSegment = .zero
+    }
+    let held = try open()
+    try held.checkFile()
     if isAsked || MonotonicClock.now >= nextSegment {
       nextSegment = MonotonicClock.now + plan.interval
       try ship(held)
-      if chain?.hasBase == true { serve(upTo: request) }
+      if chain?.hasBase == true {
+        // Another owner may have begun while the last object was on its way, and not have found that.
+        if isAsked { try checkOwner() }
+        serve(upTo: request)
+      }
       checkpointIfLong(held)
       beginBaseIfLong()
     }
@@ -314,73 +338,8 @@ final class LogShipper: @unchecked Sendable {
       state.statistics.pendingSince = state.sentSince ?? since
     }
   }
-
-  // MARK: The end
-
-  /// Ends the replication. What was committed before is shipped, if the sink is there.
-  func end() {
-    queue.sync { finish() }
-    finishWaiters { $0.hasEnded = true }
-  }
-
-  /// Ships the rest, saves the table of pages and releases the mark.
-  private func finish() {
-    if !isBarred, failures == 0, let held {
-      do {
-        try sendPending()
-        try ship(held)
-      } catch {
-        note(error)
-      }
-    }
-    saveTable()
-    releaseMark()
-  }
-
-  func releaseMark() {
-    held?.close()
-    held = nil
-  }
-
-  func finishWaiters(_ change: (inout State) -> Void) {
-    let waiters = state.withLock { state in
-      change(&state)
-      defer { state.waiters = [] }
-      return state.waiters
-    }
-    for waiter in waiters { waiter.resume() }
-  }
-
-  private func serve(upTo request: Int) {
-    let waiters = state.withLock { state in
-      state.served = max(state.served, request)
-      let served = state.waiters.filter { $0.request <= state.served }
-      state.waiters.removeAll { $0.request <= state.served }
-      return served
-    }
-    for waiter in waiters { waiter.resume() }
-  }
 }
 
 extension LogShipper: LogHolder {
   func moveMark() { holding.withLock { $0 }?.moveMark() }
-}
-
-extension LogShipper: AccessCompanion {
-  func pause() {
-    queue.sync {
-      finish()
-      state.withLock { $0.isPaused = true }
-    }
-  }
-
-  func resume() {
-    state.withLock { $0.isPaused = false }
-    begin()
-  }
-
-  func abandon() {
-    finishWaiters { $0.hasEnded = true }
-    queue.async { [self] in releaseMark() }
-  }
 }

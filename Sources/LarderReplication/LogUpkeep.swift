@@ -240,6 +240,7 @@ extension LogCatalog.Generation {
   /// All objects, in the order in which they are removed.
   fileprivate func everything() -> [LogObject] {
     bases.map(\.object) + segments.map(\.object) + parts.map(\.object) + migrations.map(\.object)
+      + ends.map(\.object)
   }
 
   /// Whether every whole copy that remains leads as far as before, and at least one to the end.

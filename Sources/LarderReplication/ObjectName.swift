@@ -7,13 +7,16 @@ import LarderSQLite
 ///   they were merged of those of a minute, an hour or a day);
 /// - `GENERATION/part-START-NUMBER-EPOCH` for the parts of a whole copy, and
 ///   `GENERATION/base-START-END-EPOCH-TIME` once it is whole;
-/// - `GENERATION/name-SEGMENT-HEXADECIMAL` for a migration that segment has, and the ones before don't.
+/// - `GENERATION/name-SEGMENT-HEXADECIMAL` for a migration that segment has, and the ones before don't;
+/// - `GENERATION/end-LAST-EPOCH` for the last segment that an owner has found when it began. What an earlier owner
+///   has put behind it came too late, and doesn't count. An owner that begins another generation puts one, too.
 enum ObjectName: Hashable {
   case segment(
     first: Int, last: Int, epoch: Int, time: Int, isCommit: Bool, level: LogLevel? = nil)
   case part(start: Int, number: Int, epoch: Int)
   case base(start: Int, end: Int, epoch: Int, time: Int)
   case migration(segment: Int, name: String)
+  case end(last: Int, epoch: Int)
 
   var text: String {
     switch self {
@@ -28,7 +31,17 @@ enum ObjectName: Hashable {
     case .migration(let segment, let name):
       "name-\(Digits.padded(segment, 12))-"
         + name.utf8.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    case .end(let last, let epoch):
+      "\(Self.endPrefix)\(Digits.padded(last, 12))-\(Digits.padded(epoch, 8))"
     }
+  }
+
+  /// The names of ends begin with it.
+  static let endPrefix = "end-"
+
+  /// The beginning of the full names of segments that begin with a number.
+  static func segments(from number: Int, in folder: String) -> String {
+    "\(folder)log-\(Digits.padded(number, 12))-"
   }
 
   /// Nil for a name of another kind.
@@ -60,6 +73,9 @@ enum ObjectName: Hashable {
         UInt8(String(decoding: digits[$0..<($0 + 2)], as: UTF8.self), radix: 16)
       }
       self = .migration(segment: segment, name: String(decoding: bytes, as: UTF8.self))
+    case ("end", 3):
+      guard let last = number(1), let epoch = number(2) else { return nil }
+      self = .end(last: last, epoch: epoch)
     default: return nil
     }
   }

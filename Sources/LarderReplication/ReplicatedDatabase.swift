@@ -221,7 +221,7 @@ extension DatabaseAccess {
 
 extension LogShipper {
   static func isName(_ name: String) -> Bool {
-    !name.isEmpty && name.utf8.count <= 200 && !name.hasPrefix("/") && !name.hasSuffix("/")
+    !name.isEmpty && name.utf8.count <= 250 && !name.hasPrefix("/") && !name.hasSuffix("/")
       && !name.split(separator: "/", omittingEmptySubsequences: false).contains {
         $0.isEmpty || $0.hasPrefix(".") || $0 == "owner"
       }

@@ -86,7 +86,7 @@ extension LogShipper {
   }
 
   /// Throws if there is another owner by now.
-  private func checkOwner() throws {
+  func checkOwner() throws {
     guard let chain, try sink.get(OwnerName.name(prefix, chain.epoch + 1)) != nil else { return }
     throw lose("another process has taken over the log")
   }
@@ -188,9 +188,10 @@ extension LogShipper {
     return true
   }
 
-  /// Saves the table for the next start, if all that was committed is in the sink.
+  /// Saves the table of what is in the sink for the next start. If an object was on its way and has got there all the
+  /// same, the table isn't that of the last segment, and isn't read.
   func saveTable() {
-    guard let chain, chain.hasBase, pending == nil, !table.isEmpty else { return }
+    guard let chain, chain.hasBase, !table.isEmpty else { return }
     table.save(
       beside: location.path,
       .init(

@@ -30,16 +30,26 @@ struct UnusedMark {
     return marks
   }
 
-  /// Holds the lock; false if all marks are in use.
+  /// Holds the lock; false if transactions use all marks.
+  ///
+  /// A mark keeps its value after the last transaction that used it. If all have one, such a mark is reset.
   mutating func hold() -> Bool {
     guard let handle, let found = marks else { return false }
     for number in (1...4).reversed() where found[number + 1] == .max {
-      guard larder_lock_mark(handle, Int32(number), true) == SQLITE_OK else { continue }
-      mark = Int32(number)
-      // Somebody may have begun to use it before.
-      if marks?[number + 1] == .max { return true }
-      release()
+      if hold(Int32(number), handle) { return true }
     }
+    for number: Int32 in [4, 3, 2, 1] {
+      if larder_reset_mark(handle, number) != 0, hold(number, handle) { return true }
+    }
+    return false
+  }
+
+  private mutating func hold(_ number: Int32, _ handle: OpaquePointer) -> Bool {
+    guard larder_lock_mark(handle, number, true) == SQLITE_OK else { return false }
+    mark = number
+    // Somebody may have begun to use it before.
+    if marks?[Int(number) + 1] == .max { return true }
+    release()
     return false
   }
 

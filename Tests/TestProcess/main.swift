@@ -12,6 +12,7 @@ import TestSupport
 //   test-process fleet FOLDER COUNT   applies that many migrations to all databases of a fleet
 //   test-process copies PATH FOLDER   pays while copies are made, until it is killed
 //   test-process descriptors FOLDER COUNT  uses 200 databases of a fleet with that many descriptors
+//   test-process shipped-fleet FOLDER COUNT  replicates that many databases of a fleet, all of them open
 //   test-process unsearchable FOLDER  writes to a database whose folder it may not search for a while
 //   test-process example              the example, in the folder where it is run
 
@@ -27,6 +28,8 @@ do {
   case ("fleet", 3): try MigratingFleet.run(folder: arguments[1], count: Int(arguments[2]) ?? 0)
   case ("copies", 3): try Copying.run(path: arguments[1], folder: arguments[2])
   case ("descriptors", 3): try Descriptors.run(folder: arguments[1], Int(arguments[2]) ?? 0)
+  case ("shipped-fleet", 3):
+    try ShippedFleet.run(folder: arguments[1], count: Int(arguments[2]) ?? 0)
   case ("unsearchable", 2): try Unsearchable.run(folder: arguments[1])
   case ("example", 1): try example()
   default: exit(64)

@@ -76,9 +76,33 @@ public final class DatabaseFollower: DatabaseAccess {
   ) throws -> T {
     let waiter = worker.waiter(for: position)
     guard waiter.wait(within: limit), self.position >= position else {
+      worker.forget(waiter)
       throw worker.lateError(position)
     }
     return try connections.performSeldom(.read, ScopeCall(label, line), body)
+  }
+
+  /// Async variant, in which no thread waits. Cancelling the task throws `CancellationError`.
+  public func read<T: Sendable>(
+    notBefore position: ReplicatedDatabase.Position, within limit: Duration = .seconds(30),
+    label: StaticString = #function, line: UInt = #line,
+    _ body: @escaping @Sendable (Database) throws -> T
+  ) async throws -> T {
+    let waiter = worker.waiter(for: position)
+    if self.position < position {
+      DispatchQueue.global().asyncAfter(deadline: .now() + limit.dispatchInterval) {
+        [weak waiter] in waiter?.resume()
+      }
+    }
+    await withTaskCancellationHandler {
+      await waiter.wait()
+    } onCancel: {
+      waiter.resume()
+    }
+    worker.forget(waiter)
+    try Task.checkCancellation()
+    guard self.position >= position else { throw worker.lateError(position) }
+    return try await connections.performOnPrimary(.read, ScopeCall(label, line), body)
   }
 
   /// Ends following, and closes the connections. The copy stays as it is.

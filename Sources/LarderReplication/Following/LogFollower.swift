@@ -14,8 +14,10 @@ final class LogFollower: @unchecked Sendable {
   private let queue = DispatchQueue(label: "larder.replication.follower")
   private let state = Lock(State())
   private var file: FollowedFile?
-  /// The link of the last segment; nil if it isn't known.
-  private var link: UInt64?
+  /// The link of the last segment, and its owner's number; nil if they aren't known.
+  private var last: (link: UInt64?, epoch: Int?) = (nil, nil)
+  /// The ends that were there when the log was listed last.
+  private var knownEnds: Set<String> = []
   /// How often in a row nothing was found.
   private var idleLooks = 0
 
@@ -26,8 +28,11 @@ final class LogFollower: @unchecked Sendable {
     var waiters: [(position: ReplicatedDatabase.Position, request: ShipRequest)] = []
   }
 
-  /// After so many looks for the next segment, all of the log is listed: it may have begun anew.
-  private static let longestSearch = 10
+  /// After so many looks without news, a look for owners that have begun since; also how many segments are fetched
+  /// at a time.
+  private static let looksForOwners = 10
+  /// After so many, all of the log is listed: what follows may have been merged.
+  private static let looksForAll = 600
 
   init(
     _ sink: any LogSink, _ prefix: String, _ path: String, _ configuration: Configuration
@@ -57,16 +62,20 @@ final class LogFollower: @unchecked Sendable {
     return request
   }
 
+  /// Drops a waiter that was resumed since its time was up, or its task was cancelled.
+  func forget(_ request: ShipRequest) {
+    state.withLock { $0.waiters.removeAll { $0.request === request } }
+  }
+
   // MARK: When
 
   /// Opens the file, or restores it.
   func open() throws {
     try queue.sync {
       if access(path, F_OK) != 0 {
-        let position = try LogRestoring.restore(sink, prefix, to: path, configuration)
-        try save(position, nil)
-      } else if let saved = savedPosition() {
-        link = saved.link
+        save(try LogRestoring.restore(sink, prefix, to: path, configuration))
+      } else if let saved = savedEnd() {
+        last = (saved.link, saved.epoch)
         state.withLock { $0.position = saved.position }
       }
       file = try FollowedFile(path, configuration)
@@ -110,20 +119,30 @@ final class LogFollower: @unchecked Sendable {
 
   private func follow() throws {
     idleLooks += 1
-    if idleLooks % Self.longestSearch != 1, try !isThereMore() { return }
+    if idleLooks % Self.looksForAll != 1 {
+      let next = try nextSegments()
+      if next.isEmpty, try !isThereNewOwner() { return }
+      if !next.isEmpty, try commit(next) {
+        idleLooks = 1
+        return
+      }
+    }
     let catalog = try LogCatalog(erased: sink, prefix)
     guard
       let generation = catalog.generations.last(where: { $0.end != nil && !$0.points().isEmpty })
     else { return }
     let position = position
+    if generation.name.text == position.generation {
+      knownEnds = Set(generation.ends.map(\.object.name))
+    }
+    if isSuperseded(in: generation) { return try jump(isBack: true) }
     if generation.name.text == position.generation,
       let last = generation.points().last(where: { $0.number >= position.segment })
     {
       guard last.number > position.segment else { return }
       let path = generation.path(from: position.segment, to: last.number)
-      if !path.isEmpty {
-        try commit(path, generation)
-        idleLooks = 0
+      if !path.isEmpty, try commit(path) {
+        idleLooks = 1
         return
       }
     } else if generation.name.text < position.generation {
@@ -132,27 +151,57 @@ final class LogFollower: @unchecked Sendable {
     try jump()
   }
 
-  /// Whether there is a segment behind the last one.
-  private func isThereMore() throws -> Bool {
-    let position = position
-    let name = "\(prefix)\(position.generation)/log-\(Digits.padded(position.segment + 1, 12))-"
-    return try !sink.list(name).isEmpty
+  /// The prefix of the objects of the last segment's generation.
+  private var folder: String { "\(prefix)\(position.generation)/" }
+
+  /// The segments that follow the last one, found by their numbers. Listing all of a log takes stores a request for
+  /// each thousand of its objects.
+  private func nextSegments() throws -> [LogCatalog.Segment] {
+    let folder = folder
+    var path: [LogCatalog.Segment] = []
+    var number = position.segment
+    while path.count < Self.looksForOwners || path.last?.isCommit == false {
+      let found = try sink.list(ObjectName.segments(from: number + 1, in: folder)).compactMap {
+        object in
+        ObjectName(object.name.dropFirst(folder.count)).flatMap {
+          LogCatalog.Segment($0, object)
+        }
+      }
+      guard let next = found.max(by: { ($0.epoch, $0.last) < ($1.epoch, $1.last) }) else { break }
+      path.append(next)
+      number = next.last
+    }
+    return path
   }
 
-  /// Commits segments, one commit of the log at a time.
-  private func commit(
-    _ path: [LogCatalog.Segment], _ generation: LogCatalog.Generation
-  ) throws {
-    guard let file else { return }
+  /// Now and then, whether there is a new owner or a new generation.
+  private func isThereNewOwner() throws -> Bool {
+    guard idleLooks % Self.looksForOwners == 0 else { return false }
+    return try sink.list(folder + ObjectName.endPrefix).contains { !knownEnds.contains($0.name) }
+  }
+
+  /// Whether the last segment came from an owner that was none any more: then it isn't a part of the log.
+  private func isSuperseded(in generation: LogCatalog.Generation) -> Bool {
+    let position = position
+    guard generation.name.text == position.generation, let epoch = last.epoch else { return false }
+    if let end = generation.lastEnd, end.epoch > epoch, end.last < position.segment { return true }
+    return generation.segments.contains { $0.epoch > epoch && $0.first <= position.segment }
+  }
+
+  /// Commits segments, one commit of the log at a time. Returns false if the first one doesn't follow what the copy
+  /// has.
+  private func commit(_ path: [LogCatalog.Segment]) throws -> Bool {
+    guard let file, let generation = GenerationName(position.generation) else { return true }
     var open: [LogSegment] = []
-    var link = link
-    for object in path {
-      guard !state.withLock({ $0.isClosed }) else { return }
+    var link = last.link
+    for (index, object) in path.enumerated() {
+      guard !state.withLock({ $0.isClosed }) else { return true }
       guard let bytes = try sink.get(object.object.name) else {
         throw DatabaseError(.notFound, "\(object.object.name) is listed, but isn't there")
       }
       let segment = try LogSegment(decoding: bytes, name: object.object.name)
-      guard segment.kind == .changes, segment.generation == generation.name.checksum,
+      if index == 0, let link, segment.previous != link { return false }
+      guard segment.kind == .changes, segment.generation == generation.checksum,
         segment.first == object.first, segment.last == object.last,
         link == nil || segment.previous == link
       else {
@@ -164,8 +213,12 @@ final class LogFollower: @unchecked Sendable {
       guard segment.isCommit else { continue }
       try file.commit(open)
       open = []
-      try save(.init(generation: generation.name.text, segment: segment.last), segment.link)
+      save(
+        LogEnd(
+          position: .init(generation: generation.text, segment: segment.last),
+          link: segment.link, epoch: segment.epoch))
     }
+    return true
   }
 
   private var sizeError: DatabaseError {
@@ -175,17 +228,20 @@ final class LogFollower: @unchecked Sendable {
   }
 
   /// Commits what differs from the log's last position.
-  private func jump() throws {
+  ///
+  /// - Parameter isBack: whether that may be an earlier position than the copy's.
+  private func jump(isBack: Bool = false) throws {
     guard let file else { return }
     let draft = path + "-next"
     defer { NewFile.remove(draft) }
     NewFile.remove(draft)
-    let position = try LogRestoring.restore(sink, prefix, to: draft, configuration)
-    guard position > self.position else { return }
+    let end = try LogRestoring.restore(sink, prefix, to: draft, configuration)
+    guard isBack || end.position > position else { return }
     let size = try Self.pageSize(of: draft)
     guard size == file.pageSize else { throw sizeError }
     try file.commit(pagesOf: draft)
-    try save(position, nil)
+    save(end)
+    // All is listed again at the next look, which also finds the ends of the generation.
     idleLooks = 0
   }
 
@@ -199,28 +255,29 @@ final class LogFollower: @unchecked Sendable {
 
   private var positionPath: String { path + "-followed" }
 
-  private func save(_ position: ReplicatedDatabase.Position, _ link: UInt64?) throws {
-    let text = "\(position)\n\(link.map { String($0, radix: 16) } ?? "")\n"
+  private func save(_ end: LogEnd) {
+    let link = end.link.map { String($0, radix: 16) } ?? ""
+    let text = "\(end.position)\n\(link)\n\(end.epoch.map(String.init) ?? "")\n"
     // It may be older than the file, never later: what was committed before is only committed again.
     try? Data(text.utf8).write(to: URL(filePath: positionPath), options: .atomic)
-    self.link = link
+    last = (end.link, end.epoch)
     let served = state.withLock { state in
-      state.position = position
-      let served = state.waiters.filter { $0.position <= position }
-      state.waiters.removeAll { $0.position <= position }
+      state.position = end.position
+      let served = state.waiters.filter { $0.position <= end.position }
+      state.waiters.removeAll { $0.position <= end.position }
       return served
     }
     for waiter in served { waiter.request.resume() }
   }
 
-  private func savedPosition() -> (position: ReplicatedDatabase.Position, link: UInt64?)? {
+  private func savedEnd() -> LogEnd? {
     guard let data = try? Data(contentsOf: URL(filePath: positionPath)) else { return nil }
     let lines = String(decoding: data, as: UTF8.self).split(
       separator: "\n", omittingEmptySubsequences: false)
-    guard lines.count == 3, let position = ReplicatedDatabase.Position(String(lines[0])) else {
+    guard lines.count >= 3, let position = ReplicatedDatabase.Position(String(lines[0])) else {
       return nil
     }
-    return (position, UInt64(lines[1], radix: 16))
+    return LogEnd(position: position, link: UInt64(lines[1], radix: 16), epoch: Int(lines[2]))
   }
 }
 
@@ -228,11 +285,14 @@ final class LogFollower: @unchecked Sendable {
 enum LogRestoring {
   static func restore(
     _ sink: any LogSink, _ prefix: String, to path: String, _ configuration: Configuration
-  ) throws -> ReplicatedDatabase.Position {
-    func restore(_ sink: some LogSink) throws -> ReplicatedDatabase.Position {
-      try ReplicatedDatabase.restore(
-        from: sink, name: String(prefix.dropLast()), to: path, configuration: configuration)
-    }
-    return try restore(sink)
+  ) throws -> LogEnd {
+    try restore(from: sink, prefix, to: path, configuration)
+  }
+
+  private static func restore(
+    from sink: some LogSink, _ prefix: String, to path: String, _ configuration: Configuration
+  ) throws -> LogEnd {
+    try ReplicatedDatabase.restored(
+      from: sink, prefix, to: path, at: .latest, .quick, configuration)
   }
 }

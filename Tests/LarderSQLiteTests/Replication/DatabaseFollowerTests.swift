@@ -56,6 +56,62 @@ struct DatabaseFollowerTests {
     try copy.close()
   }
 
+  @Test(
+    "Tasks await a position without a thread; cancelling ends the wait, and a position that doesn't come is an error"
+  )
+  func tasks() async throws {
+    let log = try pool.replicate(to: sink)
+    try await log.ship()
+    let copy = try open()
+    for number in 0..<10 {
+      try add(["city \(number)"])
+      let position = try await log.ship()
+      #expect(
+        try await copy.read(notBefore: position) {
+          try $0.value("SELECT count(*) FROM city WHERE id > 4", as: Int.self)
+        } == number + 1)
+    }
+    let never = ReplicatedDatabase.Position(generation: "99999999-x", segment: 1)
+    let waiting = Task { try await copy.read(notBefore: never) { _ in } }
+    waiting.cancel()
+    await #expect(throws: CancellationError.self) { try await waiting.value }
+    let error = await #expect(throws: DatabaseError.self) {
+      try await copy.read(notBefore: never, within: .milliseconds(1)) { _ in }
+    }
+    #expect(error?.code == .busyTimeout)
+    try onThisThread { try copy.close() }
+  }
+
+  @Test("A copy leaves what a former owner has put too late")
+  func superseded() throws {
+    let log = try pool.replicate(to: sink, as: "cities", every: .seconds(3600))
+    let shared = try log.ship()
+    let copy = try open()
+    // The former owner's segment is taken away, and comes back after the next one has begun.
+    try add(["Narvik"])
+    let late = try log.ship()
+    let object = try #require(
+      try sink.list("cities/\(late.generation)/log-").first {
+        $0.name.hasSuffix("c") && $0.name.contains("\(late.segment)-00000001-")
+      })
+    let bytes = try #require(try sink.get(object.name))
+    #expect(try copy.read(notBefore: late) { try names($0) } == ["Narvik"])
+    try sink.remove(object.name)
+    try ReplicatedDatabase.restore(from: sink, to: folder.file("moved.db"))
+    let moved = try DatabaseQueue(path: folder.file("moved.db"))
+    try moved.inDatabase { _ = try $0.executeUpdate("UPDATE larder_identity SET path = '/gone'") }
+    let later = try moved.replicate(to: sink, as: "cities", every: .seconds(3600))
+    #expect(try sink.put(object.name, bytes))
+    try moved.inTransaction { try $0.executeUpdate("INSERT INTO city (name) VALUES ('Hamar')") }
+    let position = try later.ship()
+    #expect(position > late)
+    #expect(try copy.read(notBefore: position) { try names($0) } == ["Hamar"])
+    #expect(try ReplicatedDatabase.points(in: sink).map(\.position).contains(shared))
+    #expect(try !ReplicatedDatabase.points(in: sink).map(\.position).contains(late))
+    try check(copy)
+    try copy.close()
+  }
+
   @Test("A read keeps its state while the copy goes on")
   func snapshots() throws {
     let log = try pool.replicate(to: sink)

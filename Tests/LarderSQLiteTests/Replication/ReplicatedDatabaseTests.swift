@@ -5,6 +5,45 @@ import Testing
 @testable import LarderReplication
 @testable import LarderSQLite
 
+/// A folder that holds up a segment until it is told to go on.
+private final class StallingSink: LogSink {
+  private let folder: FolderSink
+  private let stalls = Lock(false)
+  private let stalled = DispatchSemaphore(value: 0)
+  private let goesOn = DispatchSemaphore(value: 0)
+
+  init(_ folder: FolderSink) { self.folder = folder }
+
+  func stallNextSegment() { stalls.withLock { $0 = true } }
+  func goOn() { goesOn.signal() }
+
+  func waitUntilStalled() async {
+    await withCheckedContinuation { continuation in
+      Thread.detachNewThread { [self] in
+        stalled.wait()
+        continuation.resume()
+      }
+    }
+  }
+
+  func put(_ name: String, _ bytes: [UInt8]) throws -> Bool {
+    let isHeldUp =
+      name.contains("/log-")
+      && stalls.withLock { stalls in
+        defer { stalls = false }
+        return stalls
+      }
+    if isHeldUp {
+      stalled.signal()
+      goesOn.wait()
+    }
+    return try folder.put(name, bytes)
+  }
+  func get(_ name: String) throws -> [UInt8]? { try folder.get(name) }
+  func list(_ prefix: String) throws -> [LogObject] { try folder.list(prefix) }
+  func remove(_ name: String) throws { try folder.remove(name) }
+}
+
 @Suite("A continuous log", .promptly)
 struct ReplicatedDatabaseTests {
   private let folder: ScratchFolder
@@ -188,6 +227,63 @@ struct ReplicatedDatabaseTests {
     try add("Narvik", to: other)
     try later.ship()
     #expect(try names() == ["Hamar", "Narvik"])
+  }
+
+  @Test(
+    "What a former owner puts after another one has begun isn't acknowledged, and is never read")
+  func latePut() async throws {
+    let pool = try open()
+    let stalling = StallingSink(sink)
+    let former = try pool.replicate(to: stalling, as: "cities")
+    let position = try await former.ship()
+    try add("Narvik", to: pool)
+    stalling.stallNextSegment()
+    let shipping = Task { try await former.ship() }
+    await stalling.waitUntilStalled()
+    // The other machine has no file at the original's path.
+    try ReplicatedDatabase.restore(from: sink, to: folder.file("moved.db"))
+    let moved = try DatabaseQueue(path: folder.file("moved.db"))
+    try await moved.inDatabase {
+      _ = try $0.executeUpdate("UPDATE larder_identity SET path = '/gone'")
+    }
+    let later = try moved.replicate(to: sink, as: "cities", every: .seconds(3600))
+    stalling.goOn()
+    await #expect(throws: DatabaseError.self) { try await shipping.value }
+    #expect(former.statistics.pendingBytes > 0 || former.statistics.error != nil)
+    let points = try ReplicatedDatabase.points(in: sink).map(\.position)
+    #expect(points.filter { $0.generation == position.generation }.max() == position)
+    try add("Hamar", to: moved)
+    try await later.ship()
+    #expect(try names() == ["Hamar"])
+  }
+
+  @Test("A read mark that is left over is used for the log; one that a transaction reads by isn't")
+  func marks() throws {
+    let pool = try open()
+    let location = try #require(pool.connections.writersFile?.location)
+    var unused = try UnusedMark(location, Configuration())
+    func withReaders(_ count: Int, _ body: () throws -> Void) throws {
+      guard count > 0 else { return try body() }
+      try add("city \(count)", to: pool)
+      try Database(path: location.path).inTransaction(.deferred) { db in
+        let before = try db.value("SELECT count(*) FROM city", as: Int.self)
+        try withReaders(count - 1, body)
+        #expect(try db.value("SELECT count(*) FROM city", as: Int.self) == before)
+      }
+    }
+    var isHeld = true
+    try withReaders(4) { isHeld = unused.hold() }
+    #expect(!isHeld)
+    isHeld = unused.hold()
+    #expect(isHeld)
+    try withReaders(3) {}
+    unused.release()
+    try withReaders(3) {
+      isHeld = unused.hold()
+      unused.release()
+    }
+    #expect(isHeld)
+    unused.close()
   }
 
   @Test("A transaction of the log returns once its commit is in the sink, also from many callers")

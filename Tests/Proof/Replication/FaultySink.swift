@@ -3,7 +3,8 @@ import Larder
 import LarderReplication
 import TestSupport
 
-/// A folder that fails: it is slow, absent, loses answers, returns half an object, lists late, gets the same object twice.
+/// A folder that fails: it is slow, full, absent or gone for long, loses answers, returns half an object, lists late, gets
+/// the same object twice.
 final class FaultySink: LogSink, @unchecked Sendable {
   private let folder: FolderSink
   private let lock = NSLock()
@@ -14,6 +15,7 @@ final class FaultySink: LogSink, @unchecked Sendable {
   private var absent = 0
   /// What was put and isn't listed yet, with the number of lists until then.
   private var late: [String: Int] = [:]
+  private var isGone = false
   private(set) var faults = 0
 
   struct Failure: Error {}
@@ -24,11 +26,15 @@ final class FaultySink: LogSink, @unchecked Sendable {
     random = SeededGenerator(seed: seed)
   }
 
-  private enum Fault: CaseIterable { case absent, before, after, twice, half, late, slow }
+  private enum Fault: CaseIterable { case absent, before, after, twice, half, late, slow, full }
+
+  /// Has nobody there until further notice.
+  func beGone(_ isGone: Bool) { lock.withLock { self.isGone = isGone } }
 
   private func fault() throws -> Fault? {
     lock.lock()
     defer { lock.unlock() }
+    if isGone { throw Failure() }
     if absent > 0 {
       absent -= 1
       throw Failure()
@@ -50,9 +56,10 @@ final class FaultySink: LogSink, @unchecked Sendable {
       _ = try folder.put(name, bytes)
       throw Failure()
     case .twice:
-      let isNew = try folder.put(name, bytes)
+      // The answer to the first time is lost.
       _ = try folder.put(name, bytes)
-      return isNew
+      return try folder.put(name, bytes)
+    case .full: throw DatabaseError(.full, "no space left for \(name)")
     case .late:
       lock.withLock { late[name] = Int.random(in: 1...2, using: &random) }
       return try folder.put(name, bytes)

@@ -5,6 +5,8 @@ import TestSupport
 /// Random transactions, of which each is determined by its number: whoever runs it, the rows after it are the same.
 struct ReplicatedModel {
   let seed: UInt64
+  /// The transactions after which another owner went on, whose transactions are others.
+  var owners: [Int] = []
 
   static func create(in db: Database) throws {
     try db.executeUpdate(
@@ -23,7 +25,9 @@ struct ReplicatedModel {
   @discardableResult
   func step(in db: Database) throws -> Int {
     let number = try Self.count(in: db) + 1
-    var random = SeededGenerator(seed: seed &* 1_000_003 &+ UInt64(number))
+    let owner = owners.count { $0 < number }
+    var random = SeededGenerator(
+      seed: (seed &+ UInt64(owner) &* 7_919) &* 1_000_003 &+ UInt64(number))
     for _ in 0..<Int.random(in: 1...5, using: &random) {
       try change(db, &random)
     }
@@ -82,6 +86,15 @@ final class ReplicatedDigests {
   private let model: ReplicatedModel
   private let database: Database
   private var digests: [UInt64] = []
+  /// How many transactions the database has.
+  private var count = 0
+
+  /// Goes on from what is known of the transactions before another owner.
+  convenience init(_ model: ReplicatedModel, from other: ReplicatedDigests, until last: Int) throws
+  {
+    try self.init(model)
+    digests = Array(other.digests.prefix(last + 1))
+  }
 
   init(_ model: ReplicatedModel) throws {
     self.model = model
@@ -93,8 +106,25 @@ final class ReplicatedDigests {
   func digest(after number: Int) throws -> UInt64 {
     while digests.count <= number {
       try database.inTransaction { try model.step(in: $0) }
-      digests.append(try ReplicatedModel.digest(of: database))
+      count += 1
+      if count >= digests.count { digests.append(try ReplicatedModel.digest(of: database)) }
     }
     return digests[number]
+  }
+}
+
+extension ReplicatedDigests {
+  /// Throws unless a restored file is the database after some transaction. Returns which one.
+  func check(_ path: String, _ label: String) throws -> Int {
+    var configuration = Configuration()
+    configuration.readOnly = true
+    configuration.journalMode = nil
+    let db = try Database(path: path, configuration: configuration)
+    let count = try ReplicatedModel.count(in: db)
+    guard try ReplicatedModel.digest(of: db) == digest(after: count) else {
+      throw WrongAnswer(description: "\(label) isn't the database after \(count) transactions")
+    }
+    try db.close()
+    return count
   }
 }

@@ -6,16 +6,16 @@ import TestSupport
 /// One database with its log: threads write, checkpoints, VACUUMs, changes of the journal and restarts come between,
 /// the sink fails. Then the database is restored at random positions.
 final class ReplicationTrial {
-  private let scratch: ScratchFolder
-  private let model: ReplicatedModel
-  private let digests: ReplicatedDigests
-  private let folder: FolderSink
-  private var random: SeededGenerator
-  private let path: String
-  private let seed: UInt64
-  private var restored = 0
-  private var copy: String?
-  private(set) var details = ReplicationFigures()
+  let scratch: ScratchFolder
+  let model: ReplicatedModel
+  let digests: ReplicatedDigests
+  let folder: FolderSink
+  var random: SeededGenerator
+  let path: String
+  let seed: UInt64
+  var restored = 0
+  var copy: String?
+  var details = ReplicationFigures()
 
   init(seed: UInt64) throws {
     self.seed = seed
@@ -27,7 +27,7 @@ final class ReplicationTrial {
     path = scratch.file("cities.db")
   }
 
-  private func chance(_ one: Int) -> Bool { Int.random(in: 0..<one, using: &random) == 0 }
+  func chance(_ one: Int) -> Bool { Int.random(in: 0..<one, using: &random) == 0 }
 
   /// Writes and restores, until as many positions were tried.
   func run(positions: Int) throws {
@@ -37,6 +37,7 @@ final class ReplicationTrial {
       try restoreSome(positions / sessions)
     }
     try checkAll()
+    try damageLog()
   }
 
   // MARK: Writing
@@ -77,6 +78,7 @@ final class ReplicationTrial {
       if chance(4) { try acknowledge(access, log) }
       if chance(3) { try keepUp(log) }
     }
+    if chance(3) { try beGone(sink, access, log) }
     if isLast || chance(3) {
       let count = try access.read { try ReplicatedModel.count(in: $0) }
       // A sink that fails makes this late.
@@ -96,13 +98,14 @@ final class ReplicationTrial {
     if let error = statistics.error as? DatabaseError, error.code == .readOnly {
       throw WrongAnswer(description: "\(error)")
     }
+    if !isLast, chance(4) { try replaceFile(access, log) }
     try access.close()
     if isLast { try compareBytes() }
     if chance(3) { try writeAlone() }
   }
 
   /// Transactions of several threads, and of another connection.
-  private func burst(_ access: any DatabaseAccess) throws {
+  func burst(_ access: any DatabaseAccess) throws {
     let counts = (0..<3).map { _ in Int.random(in: 0...12, using: &random) }
     let model = model
     let group = DispatchGroup()
@@ -126,7 +129,7 @@ final class ReplicationTrial {
     try errors.check()
   }
 
-  private func event(_ access: any DatabaseAccess) throws {
+  func event(_ access: any DatabaseAccess) throws {
     do {
       switch Int.random(in: 0..<12, using: &random) {
       case 0: try access.checkpoint(.passive)
@@ -142,6 +145,8 @@ final class ReplicationTrial {
       case 4: try access.inDatabase { try $0.executeUpdate("VACUUM") }
       case 5: try goBack(access)
       case 6: usleep(UInt32.random(in: 0...8000, using: &random))
+      case 7: try changePageSize(access)
+      case 8: try leaveLog(access)
       default: break
       }
     } catch let error as DatabaseError where error.isBusyOrLocked {
@@ -219,25 +224,17 @@ final class ReplicationTrial {
 
   // MARK: Restoring
 
-  private func restore(_ moment: ReplicatedDatabase.Moment) throws -> (count: Int, path: String) {
+  func restore(_ moment: ReplicatedDatabase.Moment) throws -> (count: Int, path: String) {
     restored += 1
     let target = scratch.file("restored-\(restored).db")
     try ReplicatedDatabase.restore(
       from: folder, to: target, at: moment, check: chance(20) ? .full : .quick)
-    var configuration = Configuration()
-    configuration.readOnly = true
-    configuration.journalMode = nil
-    let db = try Database(path: target, configuration: configuration)
-    let count = try ReplicatedModel.count(in: db)
-    guard try ReplicatedModel.digest(of: db) == digests.digest(after: count) else {
-      throw WrongAnswer(description: "\(moment) isn't the database after \(count) transactions")
-    }
-    try db.close()
+    let count = try digests.check(target, "\(moment)")
     details.positions += 1
     return (count, target)
   }
 
-  private func expectLatest(atLeast count: Int) throws {
+  func expectLatest(atLeast count: Int) throws {
     let (found, path) = try restore(.latest)
     guard found >= count else {
       throw WrongAnswer(description: "\(count) was acknowledged, but the log has only \(found)")
@@ -307,51 +304,6 @@ private final class Errors: @unchecked Sendable {
   func check() throws { if let first { throw first } }
 }
 
-/// What the trials have done.
-struct ReplicationFigures {
-  var positions = 0
-  var files = 0
-  var acknowledged = 0
-  var generations = 0
-  var comparisons = 0
-  var journals = 0
-  var contents = 0
-  var reads = 0
-  var upkeeps = 0
-  var removed = 0
-  var faults = 0
-  var gaps = 0
-  var kills = 0
-
-  static func += (sum: inout Self, other: Self) {
-    sum.positions += other.positions
-    sum.files += other.files
-    sum.acknowledged += other.acknowledged
-    sum.generations += other.generations
-    sum.comparisons += other.comparisons
-    sum.journals += other.journals
-    sum.contents += other.contents
-    sum.reads += other.reads
-    sum.upkeeps += other.upkeeps
-    sum.removed += other.removed
-    sum.faults += other.faults
-    sum.gaps += other.gaps
-    sum.kills += other.kills
-  }
-
-  var details: [String] {
-    [
-      "\(files) files byte for byte", "\(acknowledged) acknowledged commits there",
-      "\(generations) generations", "\(comparisons) comparisons of all pages",
-      "\(journals) changes of the journal, \(contents) of the content",
-      "\(faults) faults of the sink", "\(kills) kills",
-      "\(gaps) times in named gaps",
-      "\(reads) reads of copies that follow",
-      "\(upkeeps) rounds of merging and removing, \(removed) points removed",
-    ]
-  }
-}
-
 extension DatabaseError {
-  fileprivate var isBusyOrLocked: Bool { [.busy, .locked].contains(code) }
+  var isBusyOrLocked: Bool { [.busy, .locked].contains(code) }
 }
