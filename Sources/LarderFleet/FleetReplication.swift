@@ -12,13 +12,14 @@ extension DatabaseFleet {
   /// try fleet.restore("acme", from: .folder("/mnt/backup"), to: "acme.db", at: .time(yesterday))
   /// ```
   ///
-  /// Eight threads at most ship all databases. A database that isn't open costs nothing, and for one that is open and
-  /// wasn't changed, the sink isn't asked for anything. Before a database is closed, the rest is shipped. If the sink
-  /// can't be reached then, the database is opened again later, also by the next process that replicates the fleet.
+  /// Eight threads at most ship all databases. A database that isn't open costs nothing, and for one that is open and wasn't
+  /// changed, the sink isn't asked for anything. Before a database is closed, the rest is shipped; `close()` of the fleet
+  /// waits for that, up to the scope timeout. If the sink can't be reached then, the database is opened again later, also by
+  /// the next process that replicates the fleet.
   ///
-  /// An open database takes seven more descriptors. One process at a time may replicate a fleet. What other programs
-  /// have committed to a closed database is shipped with its next commit. The name of a database's log is that of its
-  /// file, with `X` in place of `%`.
+  /// An open database takes seven more descriptors. One process at a time may replicate a fleet. What other programs have
+  /// committed to a closed database is shipped with its next commit. The name of a database's log is that of its file, with
+  /// `X` in place of `%`.
   ///
   /// - Parameters:
   ///   - sink: the place to ship to.

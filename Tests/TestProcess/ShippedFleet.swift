@@ -10,6 +10,8 @@ enum ShippedFleet {
     var configuration = FleetConfiguration(
       migrator: Migrator([Migration("create note", sql: "CREATE TABLE note (text TEXT)")]))
     configuration.maximumOpen = count
+    // Closing ships the rest of all of them.
+    configuration.database.scopeTimeout = .seconds(600)
     let fleet = try DatabaseFleet(in: folder + "/tenants", configuration: configuration)
     let failures = Lock<[String]>([])
     try fleet.replicate(to: .folder(folder + "/log"), every: .milliseconds(20)) { key, error in

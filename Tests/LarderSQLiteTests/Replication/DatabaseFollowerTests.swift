@@ -78,7 +78,7 @@ struct DatabaseFollowerTests {
     let error = await #expect(throws: DatabaseError.self) {
       try await copy.read(notBefore: never, within: .milliseconds(1)) { _ in }
     }
-    #expect(error?.code == .busyTimeout)
+    #expect(error?.extendedCode == .busyTimeout)
     try onThisThread { try copy.close() }
   }
 

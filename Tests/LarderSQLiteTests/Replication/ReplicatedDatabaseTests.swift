@@ -262,9 +262,11 @@ struct ReplicatedDatabaseTests {
     let pool = try open()
     let location = try #require(pool.connections.writersFile?.location)
     var unused = try UnusedMark(location, Configuration())
+    var added = 0
     func withReaders(_ count: Int, _ body: () throws -> Void) throws {
       guard count > 0 else { return try body() }
-      try add("city \(count)", to: pool)
+      added += 1
+      try add("city \(added)", to: pool)
       try Database(path: location.path).inTransaction(.deferred) { db in
         let before = try db.value("SELECT count(*) FROM city", as: Int.self)
         try withReaders(count - 1, body)
