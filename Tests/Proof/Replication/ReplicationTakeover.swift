@@ -88,6 +88,8 @@ final class ReplicationTakeover {
         details.takeovers += 1
       }
       acknowledged = start
+      // Without a whole copy, nobody could take over from the first one.
+      if number == 0 { acknowledged = child.line().flatMap { Int($0) } ?? 0 }
       if let former { try goOn(former, until: start) }
       try restoreSome()
       usleep(UInt32.random(in: 2000...80_000, using: &random))
