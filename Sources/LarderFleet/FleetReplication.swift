@@ -1,4 +1,4 @@
-import Glibc
+import Dispatch
 import Larder
 import LarderReplication
 
@@ -12,10 +12,10 @@ extension DatabaseFleet {
   /// try fleet.restore("acme", from: .folder("/mnt/backup"), to: "acme.db", at: .time(yesterday))
   /// ```
   ///
-  /// Eight threads at most ship all databases. A database that isn't open costs nothing, and for one that is open and wasn't
-  /// changed, the sink isn't asked for anything. Before a database is closed, the rest is shipped; `close()` of the fleet
-  /// waits for that, up to the scope timeout. If the sink can't be reached then, the database is opened again later, also by
-  /// the next process that replicates the fleet.
+  /// Eight threads at most ship all databases, and eight close them. A database that isn't open costs nothing, and for one
+  /// that is open and wasn't changed, the sink isn't asked for anything. Before a database is closed, the rest is shipped;
+  /// `close()` of the fleet waits for that, up to the scope timeout. If the sink can't be reached then, the database is
+  /// opened again later, also by the next process that replicates the fleet.
   ///
   /// An open database takes seven more descriptors. One process at a time may replicate a fleet. What other programs have
   /// committed to a closed database is shipped with its next commit. The name of a database's log is that of its file, with
@@ -77,6 +77,9 @@ final class FleetReplication: Sendable {
 
   /// The descriptors of the three connections that hold a log, and of the log itself.
   static let descriptorsOfEach = 7
+  /// Where databases are closed, which waits for the threads that ship. If each of some hundred waited on a thread of its
+  /// own, Dispatch would have none left to ship with: at 255 it makes no more.
+  let closers = Closers()
   /// How many databases are shipped at a time.
   private static let width = 4
   /// The pause between attempts to ship what closed databases have left.
@@ -174,6 +177,19 @@ final class FleetReplication: Sendable {
       } catch {
         report(key, error)
       }
+    }
+  }
+}
+
+/// Some serial queues, which take turns.
+final class Closers: Sendable {
+  private let queues = (0..<8).map { DispatchQueue(label: "larder.fleet.close.\($0)") }
+  private let turn = Lock(0)
+
+  var next: DispatchQueue {
+    turn.withLock { turn in
+      turn = (turn + 1) % queues.count
+      return queues[turn]
     }
   }
 }

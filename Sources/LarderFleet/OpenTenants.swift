@@ -64,7 +64,10 @@ final class OpenTenants: Sendable {
   private func run(_ action: FleetState.Action) {
     switch action {
     case .open(let tenant, let creates): tenant.worker.async { self.open(tenant, creates) }
-    case .close(let tenant, let queue): tenant.worker.async { self.close(tenant, queue) }
+    case .close(let tenant, let queue):
+      let replication = state.withLock { $0.replication }
+      let worker = replication?.closers.next ?? tenant.worker
+      worker.async { self.close(tenant, queue) }
     case .remove(let tenant, let start): tenant.worker.async { self.remove(tenant, start) }
     case .tell(let waiter): waiter.wake()
     case .end(let semaphore): semaphore.signal()
