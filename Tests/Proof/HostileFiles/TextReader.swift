@@ -98,8 +98,10 @@ struct TextReader {
       TextReader("a collation in a query") { text in
         _ = try Village.filter { $0.name.collate(text) == "Oslo" }.fetchAll(db)
       },
-      TextReader("full text") {
-        _ = try db.value("SELECT text FROM doc WHERE doc MATCH \($0)", as: String.self)
+      TextReader("full text") { text in
+        // FTS5's own parser takes the square of the number of words. (A `FullTextPattern` has 10,000 bytes at most.)
+        let start = String(decoding: text.utf8.prefix(1 << 15), as: UTF8.self)
+        _ = try db.value("SELECT text FROM doc WHERE doc MATCH \(start)", as: String.self)
       },
       TextReader("a full-text pattern") { text in
         for pattern in [
