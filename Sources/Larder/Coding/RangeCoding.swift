@@ -18,6 +18,10 @@ extension ColumnCoding {
       },
       decode: { (text: String) in
         let json = RangeText.json(of: text, areDates: Bound.self == Date.self) ?? text
+        if json == text, ["[", "("].contains(text.prefix(1)) || text == "empty" {
+          throw ConversionError(
+            .malformed, Value.self, part: "the range is empty, lacks a bound, or has its upper one")
+        }
         let bounds = try JSONText.value(StoredRange<Bound>.self, of: json)
         guard bounds.lower < bounds.upper else { throw ConversionError(.malformed, Value.self) }
         return bounds.lower..<bounds.upper
@@ -38,7 +42,7 @@ private enum RangeText {
     guard text.first == "[", text.last == ")" else { return nil }
     let bounds = text.dropFirst().dropLast().split(
       separator: ",", omittingEmptySubsequences: false)
-    guard bounds.count == 2 else { return nil }
+    guard bounds.count == 2, !bounds.contains("") else { return nil }
     let written = bounds.map { bound -> String in
       var bound = bound.drop { $0 == "\"" }
       while bound.last == "\"" { bound.removeLast() }

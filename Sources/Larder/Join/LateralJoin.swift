@@ -84,15 +84,12 @@ extension Select {
     guard groups == nil, groupCondition == nil else {
       return .misuse("the rows of a grouped query can't be joined with each row")
     }
-    let key = core.sql.key
-    func columns(_ alias: QueryAlias) -> SQLFragment {
-      .list(key.map { SQLFragment(text: alias.prefix + core.columns[$0].name.quotedIdentifier) })
-    }
+    func key(_ alias: QueryAlias) -> SQLFragment { .list(core.sql.key(of: alias)) }
     let member: SQLFragment =
-      key.isEmpty
+      core.sql.key.isEmpty
       ? .misuse(
         "SQLite joins the rows of a query with each row by their key: “\(core.name)” has none")
-      : "(\(columns(alias))) IN (\(fragment(columns(tables.alias(at: 0)))))"
+      : "(\(key(alias))) IN (\(fragment(key(tables.alias(at: 0)))))"
     return SQLFragment(.form(.lateralCondition, ["TRUE"], member), isNullable: false)
   }
 }

@@ -69,21 +69,4 @@ extension Record {
   ) -> Query<Join2<Self?, Other?>> {
     all.fullJoin(other, on: condition)
   }
-
-  /// See `Query.join`.
-  public static func join<Other: QueryTable>(
-    common other: Other,
-    @SQLCondition on condition: (RecordFields<Self>, Other.QueryFields) -> SQLExpression<Bool>
-  ) -> Query<Join2<Self, Other>> {
-    all.join(common: other, on: condition)
-  }
-
-  /// See `Query.leftJoin`.
-  public static func leftJoin<Other: QueryTable>(
-    common other: Other,
-    @SQLCondition on condition: (RecordFields<Self>, Other.QueryNullable.QueryFields) ->
-      SQLExpression<Bool>
-  ) -> Query<Join2<Self, Other.QueryNullable>> where Other.QueryNullable: QuerySource {
-    all.leftJoin(common: other, on: condition)
-  }
 }

@@ -89,4 +89,16 @@ struct RangeColumnTests {
     #expect(throws: RecordError.self) { try booking.update(db) }
     #expect(try Booking.find(db, 1).days == 0..<1)
   }
+
+  @Test(
+    "A server's range that is empty, lacks a bound or has its upper one isn't a Range, and the error says so",
+    .enabled(if: TestEngine.isPostgres), arguments: ["empty", "(,5)", "[1,)", "(,)"])
+  func unlikeSwift(_ range: String) throws {
+    _ = try Booking(id: 1, days: 0..<1, time: nil, price: 1..<2).inserted(db)
+    try db.executeUpdate("UPDATE booking SET price = CAST(\(range) AS numrange)")
+    let error = #expect(throws: (any Error).self) { try Booking.find(db, 1) }
+    #expect("\(error as Any)".contains("the range is empty, lacks a bound"))
+    try db.executeUpdate("UPDATE booking SET price = '[1,2]'")
+    #expect(throws: (any Error).self) { try Booking.find(db, 1) }
+  }
 }
