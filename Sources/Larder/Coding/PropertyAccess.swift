@@ -140,23 +140,3 @@ final class PropertyAccess: Sendable {
       bind: { _, _ in }, assign: { _, _ in }, take: { _, _ in }, value: { _, _ in .null })
   }
 }
-
-/// A number that takes 64 bits in memory as in SQLite, or a String. A layout reads these numbers itself, and
-/// another engine's texts: of the time that a closure took for a number, three quarters went into its call.
-@usableFromInline
-enum PlainValue: Sendable {
-  case integer, real, text
-
-  @inlinable
-  init?<Value>(_ type: Value.Type) {
-    if type == Int64.self || type == Int.self && MemoryLayout<Int>.size == 8 {
-      self = .integer
-    } else if type == Double.self {
-      self = .real
-    } else if type == String.self {
-      self = .text
-    } else {
-      return nil
-    }
-  }
-}

@@ -1,4 +1,5 @@
 import LarderSQLite
+import Synchronization
 
 /// The properties of a table's columns, and memory for their values side by side.
 ///
@@ -9,8 +10,12 @@ package final class RecordLayout: @unchecked Sendable {
     // Unmanaged: a call retains neither the property nor its closures, unlike with an array of references.
     let property: Unmanaged<PropertyAccess>
     let plain: PlainValue?
+    let read: PlainType
+    let written: PlainType
     /// The value's offset in a tuple of all values, in bytes.
     let offset: Int
+    /// The property's offset in a record, in bytes.
+    let place: Int
   }
 
   let properties: [PropertyAccess]
@@ -18,17 +23,24 @@ package final class RecordLayout: @unchecked Sendable {
   private let count: Int
   /// The size of a tuple of the values in bytes, which is compared with the compiler's.
   let size: Int
+  /// The distance of two values in a row of SQLite's, see ``RowValues``; 0 before the first row.
+  private let distance: Atomic<Int>
 
   init(_ properties: [PropertyAccess]) {
     self.properties = properties
     count = properties.count
+    // With two columns, looking up the first and the last would be all there is.
+    distance = Atomic(properties.count > 2 ? 0 : -1)
     let elements = UnsafeMutablePointer<Element>.allocate(capacity: max(1, count))
     // Tuples are laid out as by the compiler: each element at the next address of its alignment.
     var end = 0
     for (index, property) in properties.enumerated() {
       end = (end + property.alignment - 1) / property.alignment * property.alignment
       (elements + index).initialize(
-        to: Element(property: .passUnretained(property), plain: property.plain, offset: end))
+        to: Element(
+          property: .passUnretained(property), plain: property.plain,
+          read: PlainType(property, isWritten: false),
+          written: PlainType(property, isWritten: true), offset: end, place: property.offset))
       end += property.size
     }
     size = end
@@ -46,24 +58,33 @@ package final class RecordLayout: @unchecked Sendable {
     let (count, elements) = (count, elements)
     do {
       if row.format.isEngine { try readInEngine(row, into: memory, &index) }
-      while index < count {
-        let element = elements[index]
-        let reader = ColumnReader(
-          statement: row.statement, index: row.positions[index], format: row.format)
-        let place = memory + element.offset
-        if element.plain == .integer, let integer = reader.integerIfStored {
-          place.storeBytes(of: integer, as: Int64.self)
-        } else if element.plain == .real, let real = reader.realIfStored {
-          place.storeBytes(of: real, as: Double.self)
-        } else {
-          try element.property._withUnsafeGuaranteedRef { try $0.read(reader, place) }
-        }
-        index &+= 1
+      if index < count {
+        var distance = self.distance.load(ordering: .relaxed)
+        if distance == 0 { distance = measureDistance(row.statement) }
+        let values = RowValues(row.statement, distance: distance)
+        repeat {
+          let element = elements[index]
+          let value = values[row.positions[index]]
+          let place = memory + element.offset
+          if try !element.read.read(value, row.format, into: place) {
+            try element.property._withUnsafeGuaranteedRef {
+              try $0.read(ColumnReader(value: value, format: row.format), place)
+            }
+          }
+          index &+= 1
+        } while index < count
       }
     } catch {
       for done in 0..<index { properties[done].destroy(memory + elements[done].offset) }
       throw ColumnFailure(column: index, error: error)
     }
+  }
+
+  @inline(never)
+  private func measureDistance(_ statement: OpaquePointer) -> Int {
+    let measured = RowValues.distance(in: statement)
+    distance.store(measured, ordering: .relaxed)
+    return measured
   }
 
   /// Reads the columns of another engine's row, whose values lie side by side.
@@ -97,10 +118,15 @@ package final class RecordLayout: @unchecked Sendable {
     _ record: UnsafeRawPointer, _ order: [Int], to arena: BindingArena, from first: Int32 = 1
   ) throws {
     var index = first
+    let isEngine = arena.isEngine
     for column in order {
       do {
-        try elements[column].property._withUnsafeGuaranteedRef {
-          try $0.bind(record + $0.offset, ParameterBinder(arena: arena, index: index))
+        let element = elements[column]
+        let place = record + element.place
+        if isEngine || !element.written.bind(place, to: arena, at: index) {
+          try element.property._withUnsafeGuaranteedRef {
+            try $0.bind(place, ParameterBinder(arena: arena, index: index))
+          }
         }
       } catch {
         throw ColumnFailure(column: column, error: error)

@@ -75,7 +75,7 @@ extension TableCore {
   func insert(_ record: UnsafeMutableRawPointer, _ db: Database) throws {
     try check()
     if isInState([.constantKey, .part]) { try checkInsertion(record, db) }
-    if db.engine != nil {
+    if db.hasEngine {
       if try !insertInEngine(record, db) { throw Self.notInserted }
       return
     }

@@ -108,4 +108,7 @@ extension Database {
   public var engineName: String { engine?.name ?? "SQLite" }
 
   package var engine: (any EngineConnection)? { connection.engine }
+
+  /// Whether there is another ``engine``. Asking for that itself would retain it.
+  package var hasEngine: Bool { connection.engine != nil }
 }

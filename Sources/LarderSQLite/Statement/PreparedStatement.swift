@@ -193,6 +193,11 @@ package final class PreparedStatement {
     state = .running
     rowNumber &+= 1
     let code = measurement.isOn ? measuredStep(handle) : rawStep(handle)
+    // One more row of a query's is the most frequent result.
+    if code == SQLITE_ROW, !isFirst, state == .running {
+      state = .row
+      return true
+    }
     let isClosing = state == .closing
     state = code == SQLITE_ROW ? .row : code == SQLITE_DONE ? .done : .failed
     if isClosing || state == .failed {

@@ -42,7 +42,7 @@ public struct ColumnReader {
 
   /// The value's type code in SQLite, such as `SQLITE_TEXT`.
   @inlinable @inline(__always)
-  var type: Int32 { format.isEngine ? engineClass.rawValue : sqlite3_value_type(value) }
+  package var type: Int32 { format.isEngine ? engineClass.rawValue : sqlite3_value_type(value) }
 
   /// Whether the value is NULL.
   @inlinable

@@ -185,7 +185,7 @@ package final class BindingArena {
   func stepsInEngine() -> Bool { engine?.stepInMemory() ?? false }
 
   @inlinable
-  var isEngine: Bool { format.isEngine }
+  package var isEngine: Bool { format.isEngine }
 
   /// The statement has to be finalized before its arena is freed.
   deinit { memory.deallocate() }
@@ -253,6 +253,26 @@ package final class BindingArena {
       return larder_bind_text_static(statement, index, copy, UInt64(text.count))
     }
     return larder_bind_text_transient(statement, index, text.baseAddress, UInt64(text.count))
+  }
+
+  /// Binds the String at an address, without retaining its storage: that took a tenth of the time of a record's
+  /// texts.
+  ///
+  /// Safety: the copy of the String's bits owns nothing, and lasts as long as the call. `withUTF8` would replace
+  /// only a String that isn't contiguous.
+  @inlinable
+  package func bindText(of text: UnsafeRawPointer, at index: Int32) -> Int32 {
+    typealias Bits = (UInt64, UInt64)
+    let text = text.assumingMemoryBound(to: String.self)
+    guard MemoryLayout<Bits>.size == MemoryLayout<String>.size, text.pointee.isContiguousUTF8 else {
+      return text.pointee.withBytes { bindText($0, at: index) }
+    }
+    var bits = UnsafeRawPointer(text).load(as: Bits.self)
+    return withUnsafeMutablePointer(to: &bits) {
+      $0.withMemoryRebound(to: String.self, capacity: 1) { lent in
+        lent.pointee.withUTF8 { bindText($0, at: index) }
+      }
+    }
   }
 
   @inlinable
