@@ -27,6 +27,8 @@ struct LogCatalog {
     let name: GenerationName
     var segments: [Segment] = []
     var bases: [Base] = []
+    /// What says that there have been whole copies.
+    var wholes: [(start: Int, end: Int, epoch: Int, object: LogObject)] = []
     var parts: [(start: Int, number: Int, epoch: Int, object: LogObject)] = []
     var migrations: [(segment: Int, name: String, object: LogObject)] = []
     /// The last segments that owners have found.
@@ -83,6 +85,8 @@ extension LogCatalog.Generation {
       parts.append((start, number, epoch, object))
     case .base(let start, let end, let epoch, let time):
       bases.append(.init(start: start, end: end, epoch: epoch, time: time, object: object))
+    case .whole(let start, let end, let epoch):
+      wholes.append((start, end, epoch, object))
     case .migration(let segment, let name):
       migrations.append((segment, name, object))
     case .end(let last, let epoch):
@@ -107,6 +111,7 @@ extension LogCatalog.Generation {
     if let end = lastEnd {
       segments.removeAll { $0.epoch < end.epoch && $0.last > end.last }
       bases.removeAll { $0.epoch < end.epoch && $0.end > end.last }
+      wholes.removeAll { $0.epoch < end.epoch && $0.end > end.last }
     }
     segments.sort { ($0.first, -$0.last) < ($1.first, -$1.last) }
     bases.sort { ($0.end, $0.start) < ($1.end, $1.start) }
@@ -184,6 +189,21 @@ extension LogCatalog.Generation {
     guard let end else { return nil }
     // Of segments that were merged, some may be left over.
     return segments.first { $0.last > end }
+  }
+
+  /// What keeps the generation's last moments from being restored, in words: something was put that isn't there any
+  /// more. Nil if nothing is known to be missing, as of a generation whose first whole copy isn't complete yet.
+  var loss: String? {
+    guard let end, let last = points().last else {
+      if !bases.isEmpty { return "segments of its whole copy are missing" }
+      return wholes.isEmpty ? nil : "its whole copy is missing"
+    }
+    if let behind = firstBehindGap {
+      return "segments before \(behind.first) are missing, after \(last.number)"
+    }
+    // What the last owner has found, or has put before it began another generation.
+    let known = ends.filter { $0.epoch == lastEnd?.epoch }.map(\.last).max() ?? 0
+    return known > end ? "segments up to \(known) are missing, after \(last.number)" : nil
   }
 
   /// The parts of a base, in order; nil if one is missing.

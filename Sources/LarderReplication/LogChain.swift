@@ -72,11 +72,21 @@ extension LogShipper {
 
   /// Becomes the owner, and reads the end of the chain in the sink; nil if there is none.
   private func formerChain() throws -> LogChain? {
-    let epoch = try sink.lease(prefix, for: Self.ownerText(location))
+    let owner = try LogOwner(of: prefix, in: sink, as: Self.ownerText(location))
+    let epoch = owner.epoch
+    (self.owner, lastWholeCheck) = (owner, MonotonicClock.now)
+    keepUpSoon(epoch)
     let catalog = try LogCatalog(erased: sink, prefix)
     var former: LogChain?
     if let generation = catalog.generations.last {
       former = try chain(of: generation, epoch)
+      if former == nil, let loss = generation.loss {
+        report(
+          DatabaseError(
+            .mismatch,
+            "the log begins a new generation with a whole copy: of \(generation.name.text), \(loss)"
+          ))
+      }
       // An earlier owner may be about to put another segment, which this one won't continue.
       let last = max(
         generation.segments.map(\.last).max() ?? 0, generation.bases.map(\.end).max() ?? 0)
@@ -178,9 +188,7 @@ extension LogShipper {
     }
     // Names have to sort as generations follow each other, even if the clock was set back.
     var time = HeldLog.milliseconds
-    if let former, let last = Int(former.generation.text.dropFirst(9).prefix(14)) {
-      time = max(time, last + 1)
-    }
+    if let former { time = max(time, former.generation.time + 1) }
     chain = LogChain(
       generation: GenerationName(epoch: epoch, time: time), epoch: epoch, last: 0, link: 0,
       place: opened.place, pageSize: opened.pageSize, hasBase: false)
@@ -203,6 +211,7 @@ extension LogShipper {
     gethostname(&name, name.count - 1)
     let host = String(
       decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    return "\(host)\n\(getpid())\n\(location.path)\n"
+    let random = Digits.hexadecimal(.random(in: 0 ... .max))
+    return "\(host)\n\(getpid())\n\(location.path)\n\(random)\n"
   }
 }

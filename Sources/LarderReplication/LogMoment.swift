@@ -49,11 +49,11 @@ extension LogCatalog {
     }
   }
 
-  private func latest() throws -> (Generation, Generation.Point) {
+  /// The last moment. A generation whose first whole copy isn't complete yet doesn't count; one that has lost it does.
+  func latest() throws -> (Generation, Generation.Point) {
     for generation in generations.reversed() {
-      guard let point = generation.points().last else { continue }
-      if let behind = generation.firstBehindGap { throw Self.gap(after: point, behind, generation) }
-      return (generation, point)
+      if let loss = generation.loss { throw gap(in: generation, loss) }
+      if let point = generation.points().last { return (generation, point) }
     }
     throw DatabaseError(.notFound, "the log has no whole copy of the database")
   }
@@ -61,16 +61,22 @@ extension LogCatalog {
   private func last(before date: Date) throws -> (Generation, Generation.Point) {
     let time = Int((date.timeIntervalSince1970 * 1000).rounded(.down))
     var later: (Generation, Generation.Point)?
+    var unknown: Generation?
     for generation in generations.reversed() {
       let points = generation.points()
       guard let point = points.last(where: { $0.time <= time }) else {
-        if let first = points.first { later = (generation, first) }
+        if let first = points.first {
+          later = (generation, first)
+        } else if generation.name.time <= time {
+          unknown = generation
+        }
         continue
       }
       if point.number == points.last?.number {
-        if let behind = generation.firstBehindGap {
-          // A missing segment may be of before the time, too.
-          throw Self.gap(after: point, behind, generation)
+        // A missing segment may be of before the time, too.
+        if let loss = generation.loss { throw gap(in: generation, loss) }
+        if let unknown {
+          throw gap(in: unknown, unknown.loss ?? "its first whole copy isn't complete")
         }
         if let (next, first) = later {
           throw DatabaseError(
@@ -120,15 +126,17 @@ extension LogCatalog {
     throw DatabaseError(.notFound, "the log knows nothing of a migration “\(migration)”")
   }
 
-  private static func gap(
-    after point: Generation.Point, _ behind: Segment, _ generation: Generation
-  ) -> DatabaseError {
-    DatabaseError(
-      .notFound,
-      """
-      the log has a gap: after \(describe(point, generation)) a segment is missing, and it goes on with \
-      segment \(behind.first). Restore the position before the gap if that will do
-      """)
+  /// The error for what is missing, with the last position before it.
+  private func gap(in generation: Generation, _ loss: String) -> DatabaseError {
+    let before = generations.last { $0.name <= generation.name && !$0.points().isEmpty }
+    let advice =
+      before.flatMap { before in
+        before.points().last.map {
+          "The last position before that is \(Self.describe($0, before)): restore it if that will do"
+        }
+      } ?? "There is no position before that"
+    return DatabaseError(
+      .notFound, "the log has a gap: of \(generation.name.text), \(loss). \(advice)")
   }
 
   static func describe(_ point: Generation.Point, _ generation: Generation) -> String {

@@ -42,6 +42,10 @@ final class LogShipper: @unchecked Sendable {
   /// for anything.
   var isUntouched = false
   var chain: LogChain?
+  /// This shipper as the owner; nil before the start.
+  var owner: LogOwner?
+  /// When the sink was asked last for this owner's object.
+  var lastWholeCheck = Duration.zero
   var table = PageTable()
   /// The object that is being sent, again and again until the sink has it.
   var pending: Pending? {
@@ -92,6 +96,8 @@ final class LogShipper: @unchecked Sendable {
   /// The pause between two moves of the mark while anything is committed.
   private static let shortPause = Duration.milliseconds(50)
   private static let upkeepInterval = Duration.seconds(600)
+  /// After so many owners, objects are merged and removed at once.
+  private static let epochsBetweenUpkeeps = 16
   /// The longest pause after a failure.
   private static let longestPause = Duration.seconds(30)
 
@@ -180,12 +186,25 @@ final class LogShipper: @unchecked Sendable {
     return true
   }
 
+  /// Has objects merged and removed at once if it is this owner's turn: databases of a fleet may never be open for as long
+  /// as the interval between such times.
+  func keepUpSoon(_ epoch: Int) {
+    guard plan.isLazy, epoch % Self.epochsBetweenUpkeeps == 0 else { return }
+    upkeep.async {
+      do {
+        try self.keepUp(asAt: HeldLog.milliseconds)
+      } catch {
+        self.report(error)
+      }
+    }
+  }
+
   /// Merges and removes objects as if it were a moment, in milliseconds since 1970.
   func keepUp(asAt now: Int) throws {
-    let (found, pendingBase) = queue.sync { (chain, base?.start) }
-    guard let found, found.hasBase else { return }
+    let (found, owner, pendingBase) = queue.sync { (chain, self.owner, base?.start) }
+    guard let found, let owner, found.hasBase else { return }
     let done = try LogUpkeep(
-      sink: sink, prefix: prefix, keeping: plan.keeping, epoch: found.epoch,
+      sink: sink, prefix: prefix, keeping: plan.keeping, owner: owner,
       current: found.position, pendingBase: pendingBase, now: now
     ).run()
     // A merged chain is shorter, so that the next whole copy can wait.
@@ -283,7 +302,7 @@ final class LogShipper: @unchecked Sendable {
       try ship(held)
       if chain?.hasBase == true {
         // Another owner may have begun while the last object was on its way, and not have found that.
-        if isAsked { try checkOwner() }
+        if isAsked { try checkOwner(isQuick: false) }
         serve(upTo: request)
       }
       checkpointIfLong(held)

@@ -44,26 +44,82 @@ public struct LogObject: Hashable, Sendable {
 extension LogSink {
   /// Puts an object with the next number under the prefix, which succeeds for one caller only.
   public func lease(_ prefix: String, for owner: String) throws -> Int {
-    var epoch =
-      (try list(prefix + OwnerName.folder).compactMap { OwnerName.epoch($0.name) }.max()) ?? 0
+    var epoch = try LogOwner.epochs(self, prefix).max() ?? 0
     while true {
       epoch += 1
-      if try put(OwnerName.name(prefix, epoch), Array(owner.utf8)) { return epoch }
+      guard try put(LogOwner.name(prefix, epoch), Array(owner.utf8)) else { continue }
+      // If others have become owners since the list was made, the objects of earlier ones may have been removed, and
+      // this is the number of one of them. One that a later owner follows at once finds that out as always.
+      let epochs = try LogOwner.epochs(self, prefix)
+      guard let last = epochs.max(), last > epoch, !epochs.contains(epoch + 1) else { return epoch }
+      epoch = last
     }
   }
 }
 
-/// The name of the object that makes somebody the owner of a log.
-enum OwnerName {
+/// The owner of a log, as an object says that its number names.
+///
+/// **Why the objects of former owners can be removed.** An owner has a later one if there is an object of the next
+/// number, or if its own object isn't there any more: the latest owner removes the earlier ones' objects in the order of
+/// their numbers, so that one's own goes before the next. Each has a text of its own, so that nobody takes an object for
+/// its own that somebody has put with a number that was used before. The latest owner's object stays, and whoever becomes
+/// the owner looks for higher numbers after it has put its object.
+struct LogOwner {
+  let prefix: String
+  let epoch: Int
+  /// The content of the object; nil if the sink's own way to become the owner puts none.
+  let mark: [UInt8]?
+
   static let folder = "owner/"
 
   static func name(_ prefix: String, _ epoch: Int) -> String {
     prefix + folder + Digits.padded(epoch, 8)
   }
 
-  static func epoch(_ name: String) -> Int? {
-    let last = FileLocation.name(at: name)
-    return last.utf8.count == 8 ? Int(last) : nil
+  static func epochs(_ sink: some LogSink, _ prefix: String) throws -> Set<Int> {
+    Set(
+      try sink.list(prefix + folder).compactMap { object in
+        let last = FileLocation.name(at: object.name)
+        return last.utf8.count == 8 ? Int(last) : nil
+      })
+  }
+
+  /// Becomes the owner.
+  init(of prefix: String, in sink: any LogSink, as text: String) throws {
+    self.prefix = prefix
+    let mark = Array(text.utf8)
+    epoch = try sink.lease(prefix, for: text)
+    self.mark = try sink.get(Self.name(prefix, epoch)) == nil ? nil : mark
+  }
+
+  /// Whether there is no later owner.
+  ///
+  /// - Parameter isQuick: whether to look for the next owner only, which is enough unless it was one for a while.
+  func isLatest(in sink: any LogSink, isQuick: Bool = false) throws -> Bool {
+    if try sink.get(Self.name(prefix, epoch + 1)) != nil { return false }
+    guard let mark, !isQuick else { return true }
+    guard let found = try sink.get(Self.name(prefix, epoch)) else { return false }
+    if found == mark { return true }
+    guard !mark.starts(with: found) else {
+      throw DatabaseError(.ioError, "half of \(Self.name(prefix, epoch)) was returned")
+    }
+    return false
+  }
+
+  /// Removes the objects of former owners.
+  func removeFormer(from sink: any LogSink) throws {
+    guard mark != nil, try isLatest(in: sink) else { return }
+    let epochs = try Self.epochs(erased: sink, prefix)
+    // A list that lacks this owner's object may lack others.
+    guard epochs.contains(epoch) else { return }
+    for former in epochs.filter({ $0 < epoch }).sorted() {
+      if !epochs.contains(former - 1), try sink.get(Self.name(prefix, former - 1)) != nil { return }
+      try sink.remove(Self.name(prefix, former))
+    }
+  }
+
+  private static func epochs(erased sink: any LogSink, _ prefix: String) throws -> Set<Int> {
+    try epochs(sink, prefix)
   }
 }
 

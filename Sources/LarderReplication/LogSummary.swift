@@ -44,7 +44,7 @@ extension LogSummary.Generation {
     let points = generation.points()
     let objects =
       generation.segments.map(\.object) + generation.parts.map(\.object)
-      + generation.bases.map(\.object)
+      + generation.bases.map(\.object) + generation.wholes.map(\.object)
     func position(_ point: LogCatalog.Generation.Point) -> String {
       "\(generation.name.text)/\(point.number)"
     }
@@ -53,10 +53,7 @@ extension LogSummary.Generation {
       to: points.last.map { LogCatalog.text(of: $0.time) }, position: points.last.map(position),
       points: points.count, bases: generation.bases.count, objects: objects.count,
       bytes: objects.reduce(0) { $0 + $1.bytes },
-      gap: generation.firstBehindGap.map { behind in
-        "segments before \(behind.first) are missing, after "
-          + (points.last.map { String($0.number) } ?? "the beginning")
-      },
+      gap: generation.loss,
       migrations: generation.migrations.map { migration in
         let before = points.last { $0.number < migration.segment }
         return LogSummary.Migration(

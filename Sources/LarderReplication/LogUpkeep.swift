@@ -15,8 +15,8 @@ struct LogUpkeep {
   let sink: any LogSink
   let prefix: String
   let keeping: Duration
-  /// The owner's number: nothing is done for one that has lost the log.
-  let epoch: Int
+  /// Nothing is done for one that has lost the log.
+  let owner: LogOwner
   /// The generation that is being written, and the number of its last segment in the sink.
   let current: ReplicatedDatabase.Position
   /// The number at which a whole copy begins that isn't complete yet.
@@ -33,6 +33,7 @@ struct LogUpkeep {
   /// and that copy's; nil if nothing is due.
   func run() throws -> (base: LogCatalog.Base, chain: Int)? {
     guard try isOwner else { return nil }
+    try owner.removeFormer(from: sink)
     for level in LogLevel.allCases {
       // Each level is merged of those below.
       let catalog = try LogCatalog(erased: sink, prefix)
@@ -49,7 +50,7 @@ struct LogUpkeep {
   }
 
   private var isOwner: Bool {
-    get throws { try sink.get(OwnerName.name(prefix, epoch + 1)) == nil }
+    get throws { try owner.isLatest(in: sink) }
   }
 
   /// Whether a list of objects has all segments that the owner has put, up to the last one.
@@ -129,8 +130,8 @@ struct LogUpkeep {
       && generation.parts(of: base, count: end.last) != nil
   }
 
-  /// The objects to remove, in order: the ends of whole copies first, so that nobody begins with one that
-  /// has lost a part.
+  /// The objects to remove, in order: what says that there is a whole copy first, then its end, so that nobody begins
+  /// with one that has lost a part.
   private func plan(_ generation: LogCatalog.Generation, _ cutoff: Int) throws -> [LogObject] {
     var plan: [LogObject] = []
     var rest = generation
@@ -141,6 +142,7 @@ struct LogUpkeep {
         && isWhole($0, generation)
     }
     if let base {
+      plan += generation.wholes.filter { $0.start < base.start }.map(\.object)
       plan += generation.bases.filter { $0.start < base.start }.map(\.object)
       plan += generation.segments.filter { $0.last <= base.start }.map(\.object)
       plan += generation.parts.filter { $0.start < base.start }.map(\.object)
@@ -239,8 +241,8 @@ extension LogCatalog.Generation {
 
   /// All objects, in the order in which they are removed.
   fileprivate func everything() -> [LogObject] {
-    bases.map(\.object) + segments.map(\.object) + parts.map(\.object) + migrations.map(\.object)
-      + ends.map(\.object)
+    wholes.map(\.object) + bases.map(\.object) + segments.map(\.object) + parts.map(\.object)
+      + migrations.map(\.object) + ends.map(\.object)
   }
 
   /// Whether every whole copy that remains leads as far as before, and at least one to the end.

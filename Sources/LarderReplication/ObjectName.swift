@@ -7,6 +7,7 @@ import LarderSQLite
 ///   they were merged of those of a minute, an hour or a day);
 /// - `GENERATION/part-START-NUMBER-EPOCH` for the parts of a whole copy, and
 ///   `GENERATION/base-START-END-EPOCH-TIME` once it is whole;
+/// - `GENERATION/whole-START-END-EPOCH` after that, which says that there has been a whole copy if its end is lost;
 /// - `GENERATION/name-SEGMENT-HEXADECIMAL` for a migration that segment has, and the ones before don't;
 /// - `GENERATION/end-LAST-EPOCH` for the last segment that an owner has found when it began. What an earlier owner
 ///   has put behind it came too late, and doesn't count. An owner that begins another generation puts one, too.
@@ -15,6 +16,7 @@ enum ObjectName: Hashable {
     first: Int, last: Int, epoch: Int, time: Int, isCommit: Bool, level: LogLevel? = nil)
   case part(start: Int, number: Int, epoch: Int)
   case base(start: Int, end: Int, epoch: Int, time: Int)
+  case whole(start: Int, end: Int, epoch: Int)
   case migration(segment: Int, name: String)
   case end(last: Int, epoch: Int)
 
@@ -28,6 +30,8 @@ enum ObjectName: Hashable {
     case .base(let start, let end, let epoch, let time):
       "base-\(Digits.padded(start, 12))-\(Digits.padded(end, 12))-\(Digits.padded(epoch, 8))"
         + "-\(Digits.padded(time, 14))"
+    case .whole(let start, let end, let epoch):
+      "whole-\(Digits.padded(start, 12))-\(Digits.padded(end, 12))-\(Digits.padded(epoch, 8))"
     case .migration(let segment, let name):
       "name-\(Digits.padded(segment, 12))-"
         + name.utf8.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
@@ -66,6 +70,9 @@ enum ObjectName: Hashable {
         let time = number(4), end >= start
       else { return nil }
       self = .base(start: start, end: end, epoch: epoch, time: time)
+    case ("whole", 4):
+      guard let start = number(1), let end = number(2), let epoch = number(3) else { return nil }
+      self = .whole(start: start, end: end, epoch: epoch)
     case ("name", 3):
       let digits = Array(fields[2].utf8)
       guard let segment = number(1), digits.count % 2 == 0 else { return nil }
@@ -84,6 +91,8 @@ enum ObjectName: Hashable {
 /// The name of a generation, `EPOCH-TIME-NUMBER`. Names sort as generations follow each other.
 struct GenerationName: Hashable, Comparable {
   let text: String
+  /// When it began, in milliseconds since 1970.
+  var time: Int { Int(text.dropFirst(9).prefix(14)) ?? 0 }
   var checksum: UInt64 { Array(text.utf8).withUnsafeBytes { Checksum.of($0) } }
 
   init(epoch: Int, time: Int) {

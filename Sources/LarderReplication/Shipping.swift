@@ -69,7 +69,7 @@ extension LogShipper {
   func sendPending() throws {
     guard let pending else { return }
     try waitUntilDurable()
-    try checkOwner()
+    try checkOwner(isQuick: true)
     if try !sink.put(pending.name, pending.bytes) {
       let found = try sink.get(pending.name) ?? []
       if found != pending.bytes {
@@ -86,9 +86,17 @@ extension LogShipper {
   }
 
   /// Throws if there is another owner by now.
-  func checkOwner() throws {
-    guard let chain, try sink.get(OwnerName.name(prefix, chain.epoch + 1)) != nil else { return }
-    throw lose("another process has taken over the log")
+  ///
+  /// - Parameter isQuick: whether it is enough to look for the next owner, and only now and then whether this one's
+  ///   object is there. Commits are acknowledged after all of it.
+  func checkOwner(isQuick: Bool) throws {
+    guard let owner, chain != nil else { return }
+    let now = MonotonicClock.now
+    let isQuick = isQuick && now - lastWholeCheck < .seconds(60)
+    guard try owner.isLatest(in: sink, isQuick: isQuick) else {
+      throw lose("another process has taken over the log, or what says who owns it was removed")
+    }
+    if !isQuick { lastWholeCheck = now }
   }
 
   private func lose(_ reason: String) -> DatabaseError {
@@ -158,7 +166,10 @@ extension LogShipper {
     end.encode([])
     let name = ObjectName.base(
       start: base.start, end: chain.last, epoch: chain.epoch, time: pages.time)
+    let whole = ObjectName.whole(start: base.start, end: chain.last, epoch: chain.epoch)
     pending = Pending(name: fullName(name, chain), bytes: end.encoded) { shipper in
+      // It is needed only if the end is lost later, so that it isn't waited for.
+      shipper.pending = Pending(name: shipper.fullName(whole, chain), bytes: end.encoded) { _ in }
       shipper.chain?.hasBase = true
       shipper.chain?.baseBytes = base.bytes
       shipper.chain?.baseStart = base.start

@@ -26,6 +26,7 @@ extension LogShipper {
         try ship(held)
         // A database that is closed soon after it was created may have no whole copy yet.
         while plan.isLazy, chain?.hasBase != true, try continueBase(held) {}
+        try sendPending()
       } catch {
         note(error)
       }

@@ -18,6 +18,8 @@ final class LogFollower: @unchecked Sendable {
   private var last: (link: UInt64?, epoch: Int?) = (nil, nil)
   /// The ends that were there when the log was listed last.
   private var knownEnds: Set<String> = []
+  /// What has kept the log's last moment from being restored when it was listed last.
+  private var loss: (any Error)?
   /// How often in a row nothing was found.
   private var idleLooks = 0
 
@@ -119,18 +121,25 @@ final class LogFollower: @unchecked Sendable {
 
   private func follow() throws {
     idleLooks += 1
-    if idleLooks % Self.looksForAll != 1 {
+    let isLost = loss != nil && idleLooks % Self.looksForOwners == 1
+    if idleLooks % Self.looksForAll != 1, !isLost {
       let next = try nextSegments()
-      if next.isEmpty, try !isThereNewOwner() { return }
+      if next.isEmpty, try !isThereNewOwner() { return try checkLoss() }
       if !next.isEmpty, try commit(next) {
         idleLooks = 1
         return
       }
     }
     let catalog = try LogCatalog(erased: sink, prefix)
+    do {
+      loss = nil
+      _ = try catalog.latest()
+    } catch {
+      loss = error
+    }
     guard
       let generation = catalog.generations.last(where: { $0.end != nil && !$0.points().isEmpty })
-    else { return }
+    else { return try checkLoss() }
     let position = position
     if generation.name.text == position.generation {
       knownEnds = Set(generation.ends.map(\.object.name))
@@ -139,17 +148,20 @@ final class LogFollower: @unchecked Sendable {
     if generation.name.text == position.generation,
       let last = generation.points().last(where: { $0.number >= position.segment })
     {
-      guard last.number > position.segment else { return }
+      guard last.number > position.segment else { return try checkLoss() }
       let path = generation.path(from: position.segment, to: last.number)
       if !path.isEmpty, try commit(path) {
         idleLooks = 1
         return
       }
     } else if generation.name.text < position.generation {
-      return
+      return try checkLoss()
     }
     try jump()
   }
+
+  /// Throws if the copy has all that there is, and the log has lost what follows, or what it is restored from.
+  private func checkLoss() throws { if let loss { throw loss } }
 
   /// The prefix of the objects of the last segment's generation.
   private var folder: String { "\(prefix)\(position.generation)/" }

@@ -104,14 +104,19 @@ extension ReplicationTrial {
       unlink(restored)
       return (position: point.position, count: count)
     }
-    // The end of a whole copy is put last: without it, there is none yet.
-    let objects = try folder.list("cities/").filter {
-      $0.name.contains("/log-") || $0.name.contains("/part-")
+    let objects = try folder.list("cities/").filter { object in
+      ["log", "part", "base", "whole", "end"].contains { object.name.contains("/\($0)-") }
     }
-    for number in 0..<6 {
-      guard let object = objects.randomElement(using: &random) else { return }
+    // Most are segments. Those that end whole copies have to be tried, too, and the newest one last.
+    let ends = objects.filter { !$0.name.contains("/log-") }
+    for number in 0..<9 {
+      let newest = objects.filter { $0.name.contains("/base-") }.max { $0.name < $1.name }
+      let object =
+        number == 8 && chance(2)
+        ? newest : (number % 2 == 0 ? objects : ends).randomElement(using: &random)
+      guard let object else { return }
       let bytes = try [UInt8](ScratchFolder.contents(of: path(of: object)))
-      let isRemoved = number == 5 || chance(3)
+      let isRemoved = number == 8 || chance(3)
       if isRemoved {
         unlink(path(of: object))
       } else {
@@ -124,11 +129,13 @@ extension ReplicationTrial {
         try expect(count, at: .position(position), orErrorAfter: object)
       }
       // Without the last segment the log ends before it, as if that had never been put.
-      let isEnd = object.name.contains("-" + padded(last.position.segment) + "-")
+      let isEnd =
+        object.name.contains("/log-")
+        && object.name.contains("-" + padded(last.position.segment) + "-")
       if !isRemoved || !isEnd {
         try expect(known.last?.count ?? 0, at: .latest, orErrorAfter: object)
       }
-      if number < 5 { try Data(bytes).write(to: URL(fileURLWithPath: path(of: object))) }
+      if number < 8 { try Data(bytes).write(to: URL(fileURLWithPath: path(of: object))) }
     }
     try heal()
   }

@@ -4,8 +4,9 @@ import LarderReplication
 import TestSupport
 
 /// Processes, each with a database of its own as on another machine, that take over the log from one another: the
-/// former one was killed, or is frozen and goes on later. Then it stops shipping and says so; nothing that it puts by
-/// then is restored, and nothing that it has acknowledged is missing.
+/// former one was killed, or is frozen and goes on later, perhaps after several others, which have removed what told that
+/// there was a next one. Then it stops shipping and says so; nothing that it puts by then is restored, and nothing that
+/// it has acknowledged is missing.
 final class ReplicationTakeover {
   private let scratch: ScratchFolder
   private var model: ReplicatedModel
@@ -13,6 +14,8 @@ final class ReplicationTakeover {
   private let folder: FolderSink
   private var random: SeededGenerator
   private var restored = 0
+  /// Owners that are frozen, and what the log had when the next one began.
+  private var frozen: [(owner: ChildProcess, end: Int?)] = []
   private(set) var details = ReplicationFigures()
 
   init(seed: UInt64) throws {
@@ -42,10 +45,14 @@ final class ReplicationTakeover {
     }
     let start = try pool.read { try ReplicatedModel.count(in: $0) }
     if !isFirst { model.owners.append(start) }
-    let log = try pool.replicate(to: sink, as: "cities", every: .milliseconds(2))
+    let log = try pool.replicate(to: SlowSink(sink), as: "cities", every: .milliseconds(2))
     Parent.tell("ready \(start)")
     let steps = model
+    var round = 0
     while true {
+      round += 1
+      // Removes the former owners' objects, if it has a whole copy.
+      if round % 3 == 0 { try? log.keepUp(asAt: Int(Date().timeIntervalSince1970 * 1000)) }
       let count = try pool.inTransaction { try steps.step(in: $0) }
       do {
         try log.ship(within: .seconds(120))
@@ -68,9 +75,9 @@ final class ReplicationTakeover {
   }
 
   func run() throws {
-    var former: ChildProcess?
+    defer { for (owner, _) in frozen { owner.kill() } }
     var acknowledged = 0
-    for number in 0..<5 {
+    for number in 0..<6 {
       let owners = model.owners.map(String.init).joined(separator: ",")
       let child = try ChildProcess.again(
         Replication.name, "--", scratch.file("cities-\(number).db"), scratch.file("log"),
@@ -90,36 +97,42 @@ final class ReplicationTakeover {
       acknowledged = start
       // Without a whole copy, nobody could take over from the first one.
       if number == 0 { acknowledged = child.line().flatMap { Int($0) } ?? 0 }
-      if let former { try goOn(former, until: start) }
+      for index in frozen.indices { frozen[index].end = frozen[index].end ?? start }
+      while !frozen.isEmpty, number == 5 || Bool.random(using: &random) {
+        let (former, end) = frozen.removeFirst()
+        try goOn(former, until: end ?? start)
+      }
       try restoreSome()
       usleep(UInt32.random(in: 2000...80_000, using: &random))
       if Bool.random(using: &random) {
         child.kill()
         details.kills += 1
-        former = nil
         acknowledged = child.remainingLines().compactMap { Int($0) }.max() ?? acknowledged
       } else {
         child.send(SIGSTOP)
-        former = child
+        frozen.append((child, nil))
         while let line = child.line(before: .now + .milliseconds(20)) {
           acknowledged = max(acknowledged, Int(line) ?? 0)
         }
       }
       try restoreSome(atLeast: acknowledged)
     }
-    former?.kill()
   }
 
   /// Has a frozen owner go on after another one has begun.
   private func goOn(_ former: ChildProcess, until start: Int) throws {
+    defer { former.kill() }
     former.send(SIGCONT)
-    let lines = former.remainingLines()
-    guard former.end() == 0, lines.last == "lost" else {
-      throw WrongAnswer(description: "a former owner says “\(lines.last ?? "")”")
+    var last = ""
+    while let line = former.line() {
+      last = line
+      if let late = Int(line), late > start {
+        throw WrongAnswer(
+          description: "\(late) was acknowledged after the next owner began at \(start)")
+      }
     }
-    if let late = lines.compactMap({ Int($0) }).max(), late > start {
-      throw WrongAnswer(
-        description: "\(late) was acknowledged after the next owner began at \(start)")
+    guard former.end() == 0, last == "lost" else {
+      throw WrongAnswer(description: "a former owner says “\(last)”")
     }
     details.late += 1
   }
@@ -151,4 +164,20 @@ final class ReplicationTakeover {
     details.positions += 1
     return count
   }
+}
+
+/// A folder that takes its time before it stores an object, so that owners are frozen while one is on its way.
+private struct SlowSink: LogSink {
+  private let folder: FolderSink
+
+  init(_ folder: FolderSink) { self.folder = folder }
+
+  func put(_ name: String, _ bytes: [UInt8]) throws -> Bool {
+    usleep(.random(in: 0...3000))
+    return try folder.put(name, bytes)
+  }
+
+  func get(_ name: String) throws -> [UInt8]? { try folder.get(name) }
+  func list(_ prefix: String) throws -> [LogObject] { try folder.list(prefix) }
+  func remove(_ name: String) throws { try folder.remove(name) }
 }
