@@ -133,7 +133,8 @@ struct LogUpkeep {
   /// The objects to remove, in order: what says that there is a whole copy first, then its end, so that nobody begins
   /// with one that has lost a part.
   private func plan(_ generation: LogCatalog.Generation, _ cutoff: Int) throws -> [LogObject] {
-    var plan: [LogObject] = []
+    // Each owner has put one, of which only the latest one's counts.
+    var plan = generation.ends.filter { $0.epoch < generation.lastEnd?.epoch ?? 0 }.map(\.object)
     var rest = generation
     // The newest whole copy from which all that has to be kept can be restored.
     let end = generation.end

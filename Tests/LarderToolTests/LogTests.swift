@@ -75,6 +75,28 @@ struct LogTests {
     #expect(try tool.run("verify-log", "log").status == 0)
   }
 
+  @Test(
+    "Without the newest whole copy's end, verify-log, log and restore name what is missing and what is before it"
+  )
+  func lost() throws {
+    try FileManager.default.removeItem(atPath: tool.file("cities.db-shipped"))
+    let pool = try DatabasePool(path: tool.file("cities.db"))
+    let log = try pool.replicate(to: FolderSink(tool.file("log")))
+    try log.ship()
+    try log.ship()
+    try pool.close()
+    let files = try FileManager.default.subpathsOfDirectory(atPath: tool.file("log"))
+    let end = try #require(files.filter { $0.contains("/base-") }.max())
+    try FileManager.default.removeItem(atPath: tool.file("log/" + end))
+    let verified = try tool.run("verify-log", "log")
+    #expect(
+      verified.status == 1 && verified.errors.contains("\(positions[3])"), "\(verified.errors)")
+    #expect(try tool.run("restore", "lost.db", "log").status == 1)
+    #expect(try tool.run("log", "log").output.contains("its whole copy is missing"))
+    #expect(try tool.run("restore", "before.db", "log", "--at", "\(positions[3])").status == 0)
+    #expect(try count("before.db") == 3)
+  }
+
   @Test("larder restore takes a moment of a log: a position, a time, or the one before a migration")
   func restoring() throws {
     for (index, position) in positions.enumerated() {

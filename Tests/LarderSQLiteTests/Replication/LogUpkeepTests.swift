@@ -126,6 +126,28 @@ struct LogUpkeepTests {
     #expect(try names().count == 6)
   }
 
+  @Test(
+    "Of the ends that owners have found, and of the objects that made them owners, the latest remain"
+  )
+  func owners() throws {
+    try add(["Tromsø"])
+    try pool.close()
+    for number in 0..<4 {
+      let again = try DatabasePool(path: folder.file("cities.db"))
+      let next = try again.replicate(to: sink)
+      try again.inTransaction {
+        try $0.executeUpdate("INSERT INTO city (name) VALUES (?)", "city \(number)")
+      }
+      try next.ship()
+      try next.keepUp(asAt: HeldLog.milliseconds)
+      try again.close()
+    }
+    let names = try sink.list("cities.db/").map(\.name)
+    #expect(names.filter { $0.contains("/owner/") } == ["cities.db/owner/00000005"])
+    #expect(names.filter { $0.contains("/end-") }.map { $0.suffix(8) } == ["00000005"])
+    #expect(try self.names() == ["Tromsø"] + (0..<4).map { "city \($0)" })
+  }
+
   @Test("A former owner removes nothing any more")
   func formerOwner() throws {
     try add((0..<3).map { "city \($0)" })
