@@ -10,7 +10,7 @@ struct Options {
     }
   }
 
-  private var names: [String] = []
+  private(set) var names: [String] = []
   private(set) var rows = 200_000
   private(set) var runs = 9
   /// How long a row of several callers runs on each side.

@@ -9,6 +9,8 @@ import Glibc
 do {
   if CommandLine.arguments.dropFirst() == ["--version"] {
     print("SQLite \(Reference.version)")
+  } else if CommandLine.arguments.count == 4, CommandLine.arguments[1] == LossAtKill.role {
+    try LossAtKill.write(CommandLine.arguments[2], CommandLine.arguments[3])
   } else {
     try run(try Options(Array(CommandLine.arguments.dropFirst())))
   }
@@ -71,7 +73,10 @@ func runContention(
 
 func runFigures(_ options: Options, _ folder: ScratchFolder) throws -> [Figures] {
   let all: [any FigureBenchmark] = [CancelledTasks(), LogBound()]
-  let benchmarks = all.filter { options.includes($0.name) }
+  // They take minutes, so that they run only if they are named.
+  let long: [any FigureBenchmark] = [LossAtKill(), RestoredLog()]
+  let benchmarks =
+    all.filter { options.includes($0.name) } + long.filter { options.names.contains($0.name) }
   if !benchmarks.isEmpty { print() }
   return try benchmarks.map { benchmark in
     let figures = try benchmark.measure(

@@ -136,7 +136,9 @@ struct LogOwnerTests {
         _ = try $0.executeUpdate("UPDATE larder_identity SET path = ?", "/gone/\(number)")
       }
       let log = try moved.replicate(to: sink, as: "cities", every: .seconds(3600))
-      try moved.inTransaction { try $0.executeUpdate("INSERT INTO city (name) VALUES ('Hamar')") }
+      try moved.inTransaction { db in
+        _ = try db.executeUpdate("INSERT INTO city (name) VALUES (?)", "city \(number)")
+      }
       try log.ship()
       try log.keepUp(asAt: HeldLog.milliseconds)
       later.append((moved, log))
