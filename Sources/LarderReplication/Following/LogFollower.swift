@@ -166,7 +166,7 @@ final class LogFollower: @unchecked Sendable {
   /// The prefix of the objects of the last segment's generation.
   private var folder: String { "\(prefix)\(position.generation)/" }
 
-  /// The segments that follow the last one, found by their numbers. Listing all of a log takes stores a request for
+  /// The segments that follow the last one up to a commit, found by their numbers. Listing all of a log takes stores a request for
   /// each thousand of its objects.
   private func nextSegments() throws -> [LogCatalog.Segment] {
     let folder = folder
@@ -183,6 +183,8 @@ final class LogFollower: @unchecked Sendable {
       path.append(next)
       number = next.last
     }
+    // The log may have begun anew within a commit, whose end never comes then.
+    while path.last?.isCommit == false { path.removeLast() }
     return path
   }
 

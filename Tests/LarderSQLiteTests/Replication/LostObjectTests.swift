@@ -162,6 +162,36 @@ struct LostObjectTests {
     try waitUntil { copy.error == nil }
     try copy.close()
   }
+
+  @Test("A copy goes on with the next generation if the log has begun anew within a commit")
+  func withinCommit() throws {
+    let first = try ship("Hamar")
+    let hiding = HidingSink(folder: sink)
+    let copy = try DatabaseFollower(of: hiding, to: folder.file("copy.db"), every: .milliseconds(2))
+    hiding.hidden.withLock { $0 = ["cities/"] }
+    let pool = try DatabasePool(path: folder.file("cities.db"))
+    let plan = ReplicationPlan.small(
+      interval: .seconds(3600), objectSize: 1 << 14, smallestChain: 1 << 30)
+    let log = try pool.replicate(to: sink, as: "cities", plan)
+    try pool.inTransaction { db in
+      for number in 0..<20 {
+        let name = "city \(number) " + String(repeating: "a", count: 3000)
+        _ = try db.executeUpdate("INSERT INTO city (name) VALUES (?)", name)
+      }
+    }
+    let last = try log.ship()
+    #expect(last.segment > first.segment + 1)
+    try pool.close()
+    try sink.remove(try object("log", of: last))
+    let second = try ship("Narvik")
+    #expect(second.generation != first.generation)
+    hiding.hidden.withLock { $0 = [] }
+    #expect(
+      try copy.read(notBefore: second) { db in
+        try db.value("SELECT count(*) FROM city WHERE id > 4", as: Int.self)
+      } == 22)
+    try copy.close()
+  }
 }
 
 /// A folder without some kinds of objects, except those of one generation.
