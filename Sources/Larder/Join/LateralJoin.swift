@@ -24,7 +24,7 @@ extension Query where From: SingleSource {
     joined(.join, lateral: scoped(rows))
   }
 
-  /// Joins each row with the rows of a query of its own; a row without any gets nil. See ``join(lateral:)``.
+  /// Joins each row with the rows of a query of its own; a row without any gets nil. See `join(lateral:)`.
   public func leftJoin<Other: Record>(
     lateral rows: (From.QueryFields) -> Query<Other>
   ) -> Query<Join2<From, Other?>> {
