@@ -39,6 +39,8 @@ final class BackupWorker: @unchecked Sendable {
     var hasEnded = false
     /// The handle that interrupts the check of a copy.
     var running: InterruptHandle?
+    /// When the copy that is being made has begun.
+    var since: Duration?
   }
 
   /// The longest pause after a failure.
@@ -110,9 +112,12 @@ final class BackupWorker: @unchecked Sendable {
   var isBarred: Bool { state.withLock { $0.isPaused || $0.hasEnded } }
 
   private func report(_ error: any Error) {
-    let (log, onFailure) = (configuration.log, plan.onFailure)
+    let (configuration, onFailure, path) = (configuration, plan.onFailure, location.path)
     reports.async {
-      if let error = error as? DatabaseError { log?(error) }
+      if var error = error as? DatabaseError {
+        if error.path == nil { error.path = path }
+        _ = configuration.reporting(error)
+      }
       onFailure?(error)
     }
   }
@@ -174,6 +179,8 @@ final class BackupWorker: @unchecked Sendable {
       return last
     }
     let start = MonotonicClock.now
+    state.withLock { $0.since = start }
+    defer { state.withLock { $0.since = nil } }
     let draft = try drafts.draft()
     defer { drafts.discard(draft) }
     try checkOwner()
@@ -308,6 +315,10 @@ final class BackupWorker: @unchecked Sendable {
 }
 
 extension BackupWorker: AccessCompanion {
+  var currentWork: (label: String, since: Duration)? {
+    state.withLock { $0.since }.map { ("a continuous backup", $0) }
+  }
+
   func pause() {
     bar { $0.isPaused = true }
     queue.sync { close() }

@@ -223,8 +223,9 @@ extension Connections {
   ) {
     let retries = PostgresRetries(limit: retryLimit, servers)
     self.init(
-      engine: PostgresDefinitions.engine, maximum: configuration.connections,
-      timeout: configuration.scopeTimeout, retries: retries, replicas: replicas
+      engine: PostgresDefinitions.engine, at: servers.places, maximum: configuration.connections,
+      timeout: configuration.scopeTimeout, configuration: configuration.common, retries: retries,
+      replicas: replicas
     ) {
       Database(
         try PostgresEngine(servers, configuration, retries: retries, replicas: replicas),
@@ -247,7 +248,8 @@ extension Database {
   }
 
   fileprivate convenience init(_ engine: PostgresEngine, _ configuration: PostgresConfiguration) {
-    self.init(engine: engine, path: "", configuration: configuration.common)
+    self.init(
+      engine: engine, path: "", at: engine.servers.places, configuration: configuration.common)
   }
 
   var postgres: PostgresEngine {

@@ -70,6 +70,8 @@ final class LogShipper: @unchecked Sendable {
     var statistics = ReplicatedDatabase.Statistics()
     var isPaused = false
     var hasEnded = false
+    /// When the running step has begun; nil if none runs.
+    var since: Duration?
     /// Another owner has the log: nothing is shipped any more.
     var lost: DatabaseError?
     var requested = 0
@@ -235,6 +237,8 @@ final class LogShipper: @unchecked Sendable {
 
   private func work() {
     guard !isBarred else { return }
+    state.withLock { $0.since = MonotonicClock.now }
+    defer { state.withLock { $0.since = nil } }
     do {
       let isBusy = try step()
       failures = 0
@@ -275,9 +279,12 @@ final class LogShipper: @unchecked Sendable {
   }
 
   func report(_ error: any Error) {
-    let (log, onFailure) = (configuration.log, plan.onFailure)
+    let (configuration, onFailure, path) = (configuration, plan.onFailure, location.path)
     reports.async {
-      if let error = error as? DatabaseError { log?(error) }
+      if var error = error as? DatabaseError {
+        if error.path == nil { error.path = path }
+        _ = configuration.reporting(error)
+      }
       onFailure?(error)
     }
   }

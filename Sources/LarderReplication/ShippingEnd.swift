@@ -83,6 +83,10 @@ extension LogShipper {
 }
 
 extension LogShipper: AccessCompanion {
+  var currentWork: (label: String, since: Duration)? {
+    state.withLock { $0.since }.map { ("a replication", $0) }
+  }
+
   func pause() {
     queue.sync {
       finish()

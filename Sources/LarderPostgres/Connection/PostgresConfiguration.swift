@@ -73,8 +73,15 @@ public struct PostgresConfiguration: Sendable {
   public var trace: (@Sendable (TraceEvent) -> Void)?
   /// The shortest duration of a statement for which ``trace`` is called; by default it is called for all.
   public var slowStatementThreshold: Duration = .zero
-  /// A closure that is called for each error.
-  public var log: (@Sendable (DatabaseError) -> Void)?
+  /// A closure that is called for each error that the server reports, and for each other `DatabaseError` that a
+  /// scope throws, once. Equal ones are counted, as with `Configuration.log`.
+  public var log: (@Sendable (DatabaseError) -> Void)? { didSet { reporting.log = log } }
+  /// Whether the log and the trace get SQL with `?` in place of its literals.
+  public var masksLiterals = false
+  /// The shortest time a scope takes for ``log`` to be told where its time went; nil for none.
+  public var slowScopeThreshold: Duration?
+  /// Holds the log, so that all connections count equal errors together.
+  private var reporting = Configuration()
 
   /// Whether values of all types but numbers, Booleans and blobs are read as the server's text, for display,
   /// or for databases without such types. No type is refused then.
@@ -88,12 +95,13 @@ public struct PostgresConfiguration: Sendable {
 
   /// The settings that apply to all engines.
   var common: Configuration {
-    var configuration = Configuration()
+    var configuration = reporting
+    configuration.masksLiterals = masksLiterals
+    configuration.slowScopeThreshold = slowScopeThreshold
     configuration.statementCacheCapacity = statementCacheCapacity
     configuration.statementDeadline = statementDeadline
     configuration.trace = trace
     configuration.slowStatementThreshold = slowStatementThreshold
-    configuration.log = log
     return configuration
   }
 }

@@ -28,6 +28,9 @@ final class ServerList: Sendable {
     targets = ["standby"]
   }
 
+  /// The servers and the database, for errors and the trace. Nothing of it is a secret.
+  var places: String { servers.map(\.places).joined(separator: ", ") }
+
   /// Connects to the first server of the kind. The deadline is in nanoseconds of `MonotonicClock`.
   func connect(
     _ configuration: PostgresConfiguration, interrupts: PostgresInterrupt? = nil, deadline: Int

@@ -42,7 +42,7 @@ extension PostgresConnection {
     names.forgetAll()
     if isAltered { losesNames = true }
     guard !isAltered, keeping.turnOff() else { return }
-    configuration.log?(
+    _ = configuration.common.reporting(
       DatabaseError(
         .error,
         """

@@ -112,7 +112,7 @@ final class LogFollower: @unchecked Sendable {
         defer { state.error = error }
         return state.error == nil
       }
-      if isNew, let error = error as? DatabaseError { configuration.log?(error) }
+      if isNew, let error = error as? DatabaseError { _ = configuration.reporting(error) }
     }
     return true
   }

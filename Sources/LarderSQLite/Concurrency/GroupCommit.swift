@@ -45,6 +45,9 @@ final class GroupCommit: @unchecked Sendable {
   /// Whether the sharing was suspended in this scope, for a change of the journal mode.
   private var mayResume = false
   let state = Lock(State())
+  /// The syncs, and the callers' waits for them.
+  let syncs = TimedWork()
+  let waits = TimedWork()
   /// Runs the syncs, one after the other.
   let worker = StandbyThread()
   /// Checks the deadlines of waiting tasks.
@@ -62,7 +65,6 @@ final class GroupCommit: @unchecked Sendable {
     /// How many commits the last sync covered, and how long it took.
     var company = 0
     var lastSync = Duration.zero
-    var syncs = 0
     var largestGroup = 0
     /// Whether a check of tasks' deadlines is scheduled.
     var isSwept = false
@@ -143,10 +145,12 @@ final class GroupCommit: @unchecked Sendable {
       guard MonotonicClock.now < deadline else { throw Self.lateError }
       usleep(50)
     }
-    state.withLock { state in
-      state.file.map(larder_close_log)
-      state.file = nil
+    // Closed without the lock, which readers of the statistics take.
+    let file = state.withLock { state in
+      defer { state.file = nil }
+      return state.file
     }
+    file.map(larder_close_log)
     isSuspended = true
     database.sharesSyncs = false
   }
@@ -210,7 +214,10 @@ final class GroupCommit: @unchecked Sendable {
   }
 
   func describe(_ statistics: inout AccessStatistics) {
-    (statistics.syncs, statistics.largestGroup) = state.withLock { ($0.syncs, $0.largestGroup) }
+    (statistics.largestGroup, statistics.error) = state.withLock { ($0.largestGroup, $0.failure) }
+    statistics.sync = AccessStatistics.Timing(syncs)
+    statistics.syncs = statistics.sync.count
+    statistics.syncWait = AccessStatistics.Timing(waits)
   }
 
   var hasFailed: Bool { failed.load(ordering: .relaxed) }

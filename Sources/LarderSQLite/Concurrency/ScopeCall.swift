@@ -19,6 +19,11 @@ package struct ScopeCall: Hashable, Sendable {
   }
 }
 
+extension ScopeCall {
+  /// The label; nil for a scope that has none.
+  var name: String? { UnsafePointer<CChar>(bitPattern: label).map { String(cString: $0) } }
+}
+
 extension ScopeCall: CustomStringConvertible {
   @usableFromInline package var description: String {
     guard let label = UnsafePointer<CChar>(bitPattern: label) else { return "line \(line)" }

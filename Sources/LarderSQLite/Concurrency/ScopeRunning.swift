@@ -156,8 +156,11 @@ extension Database {
     guard !isRollbackOnly, connection.measuresCommits else {
       return try undoOnError { try execute(isRollbackOnly ? .rollback : .commit) }
     }
-    let start = MonotonicClock.nanoseconds
-    defer { connection.addTimeInCommit(MonotonicClock.nanoseconds &- start) }
+    connection.commits.begin(at: MonotonicClock.nanoseconds)
+    defer {
+      connection.commits.end(at: MonotonicClock.nanoseconds)
+      connection.onTimedCommit?(connection.commits.lastTime)
+    }
     try undoOnError { try execute(.commit) }
   }
 }

@@ -6,6 +6,31 @@
 /// metrics.gauge("database.log", statistics.logFrames)
 /// ```
 public struct AccessStatistics: Hashable, Sendable {
+  /// The count and times of work of one kind, such as syncs.
+  public struct Timing: Hashable, Sendable {
+    /// How often it has been done.
+    public internal(set) var count = 0
+    /// The total time that it has taken.
+    public internal(set) var total = Duration.zero
+    /// The longest time that it has taken.
+    public internal(set) var longest = Duration.zero
+    /// The time that it has taken the last time.
+    public internal(set) var duration = Duration.zero
+    /// The time since it has ended the last time; nil if it never has.
+    public internal(set) var age: Duration?
+    /// The time since the running one has begun; nil if none runs. It grows while a disk doesn't answer.
+    public internal(set) var running: Duration?
+  }
+
+  /// A holder of something that others wait for.
+  public struct Holder: Hashable, Sendable {
+    /// The label of its scope, or what it is.
+    public let label: String
+    /// How long it has been holding it. For the writer it may be longer: the time counts from when somebody
+    /// first asked or waited.
+    public let duration: Duration
+  }
+
   /// How many scopes have run on the writer, in a transaction or not.
   public internal(set) var transactions = 0
   /// How often the log was synced for committed transactions (see ``Configuration/groupCommit``); 0 if syncs
@@ -25,6 +50,39 @@ public struct AccessStatistics: Hashable, Sendable {
   public internal(set) var longestWait = Duration.zero
   /// The time spent in COMMIT, for databases in files. The wait for a shared sync isn't included.
   public internal(set) var timeInCommit = Duration.zero
+  /// The COMMITs of scopes, for databases in files. If syncs aren't shared, they contain those of SQLite.
+  public internal(set) var commit = Timing()
+  /// The shared syncs of the log; see ``Configuration/groupCommit``.
+  public internal(set) var sync = Timing()
+  /// The callers' waits for shared syncs. The number of commits that share one is about its count by that of
+  /// ``sync``.
+  public internal(set) var syncWait = Timing()
+  /// The checkpoints of the log into the file, and their syncs with them.
+  public internal(set) var checkpoint = Timing()
+  /// How many frames of the log weren't in the file after the last checkpoint. If that stays above 0, see
+  /// ``pinned``.
+  public internal(set) var pendingFrames = 0
+  /// Who kept the last checkpoint from moving all of the log: a read scope of the pool, a copy, or another
+  /// process or connection. Nil if nothing is pending or nobody was found. Other processes are looked for in
+  /// the background, after ``statistics`` was read.
+  public internal(set) var pinned: Holder?
+  /// The scope that holds the writer; nil if nobody does.
+  public internal(set) var writer: Holder?
+  /// The copies and replications that are at work: ``ContinuousBackup`` and others.
+  public internal(set) var copies: [Holder] = []
+  /// The error that writes throw until the database is opened anew, or the file is back: a sync has failed,
+  /// or the file was moved, removed or replaced. Nil while all is well.
+  public internal(set) var error: DatabaseError?
+  /// How many `DatabaseError`s scopes have thrown to their callers.
+  public internal(set) var failures = 0
+  /// How many scopes have waited in vain for ``Configuration/scopeTimeout``.
+  public internal(set) var refusals = 0
+  /// The memory in bytes of the connections' page caches, schemas and statements. A connection is measured
+  /// when it is next used after a reading, so that the first reading is too low.
+  public internal(set) var bytes = 0
+  /// The space in bytes that is free beside the file for this user. Measured in the background, at most
+  /// twice a second, after a reading: nil for the first one, and for databases in memory.
+  public internal(set) var freeBytes: Int?
   /// The frames (pages) in the write-ahead log after the last commit of a pool, or of a queue that shares
   /// syncs; 0 for others.
   public internal(set) var logFrames = 0
@@ -39,4 +97,23 @@ public struct AccessStatistics: Hashable, Sendable {
   /// The most attempts that a single transaction has taken on an engine other than SQLite: 1 if there were no
   /// conflicts. Always 0 for SQLite.
   package var mostAttempts = 0
+}
+
+extension AccessStatistics.Timing {
+  init(_ work: TimedWork) {
+    let figures = work.figures
+    count = figures.count
+    total = .nanoseconds(figures.total)
+    longest = .nanoseconds(figures.longest)
+    duration = .nanoseconds(figures.last)
+    age = figures.age.map { .nanoseconds($0) }
+    running = figures.running.map { .nanoseconds($0) }
+  }
+}
+
+extension AccessStatistics {
+  mutating func note(commits: TimedWork) {
+    commit = Timing(commits)
+    timeInCommit = commit.total
+  }
 }

@@ -17,16 +17,15 @@ extension GroupCommit {
       state.upTo = committed.load(ordering: .sequentiallyConsistent)
       return (state.file, state.upTo)
     }
-    let start = MonotonicClock.now
+    syncs.begin(at: MonotonicClock.nanoseconds)
     let code = file.map { larder_sync_file($0) } ?? SQLITE_OK
-    let time = MonotonicClock.now - start
+    syncs.end(at: MonotonicClock.nanoseconds)
     let (sleepers, durable, failed, failure, goesOn) = state.withLock { state in
       state.isSyncing = false
       let batch = state.current
       if code == SQLITE_OK {
-        state.lastSync = time
+        state.lastSync = .nanoseconds(syncs.lastTime)
         state.company = upTo - synced.load(ordering: .relaxed)
-        state.syncs += 1
         state.largestGroup = max(state.largestGroup, state.company)
         synced.store(upTo, ordering: .releasing)
       } else {

@@ -18,7 +18,9 @@ extension GroupCommit {
   /// the time is up.
   func wait(for position: Int, within limit: Duration) throws {
     if synced.load(ordering: .acquiring) >= position { return }
-    let deadline = MonotonicClock.nanoseconds &+ limit.inNanoseconds
+    let start = MonotonicClock.nanoseconds
+    let deadline = start &+ limit.inNanoseconds
+    defer { waits.add(since: start) }
     while true {
       switch state.withLock({ next(position, &$0) }) {
       case .done: return
@@ -75,6 +77,8 @@ extension GroupCommit {
   ///   `CancellationError`. A scope that has committed waits on, since its commit stands.
   func wait(for position: Int, within limit: Duration?, isCancellable: Bool = false) async throws {
     if synced.load(ordering: .acquiring) >= position { return }
+    let start = MonotonicClock.nanoseconds
+    defer { waits.add(since: start) }
     let waiter = SyncBatch.Waiter(
       position: position, deadline: limit.map { MonotonicClock.now + $0 })
     try await withTaskCancellationHandler {

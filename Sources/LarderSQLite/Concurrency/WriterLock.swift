@@ -22,6 +22,8 @@ final class WriterLock: @unchecked Sendable {
   private let holderLine = Atomic<UInt>(0)
   /// Incremented with each holder.
   private let holderNumber = Atomic<UInt>(0)
+  /// How many scopes have waited too long.
+  private let refusals = Atomic<Int>(0)
   private let worker = DispatchQueue(label: "larder.writer")
 
   private struct Queue {
@@ -268,11 +270,11 @@ final class WriterLock: @unchecked Sendable {
   }
 
   private func timeoutError() -> DatabaseError {
+    refusals.add(1, ordering: .relaxed)
     let now = MonotonicClock.now
     let seen = queue.withLock { $0.seen }
     var text = "waited longer than \(timeout) for its turn to write"
-    let call = ScopeCall(
-      label: holderLabel.load(ordering: .relaxed), line: holderLine.load(ordering: .relaxed))
+    let call = holderCall
     if call.line > 0 {
       text += "; \(call) holds the writer"
       if seen.holder == holderNumber.load(ordering: .relaxed) {
@@ -282,8 +284,29 @@ final class WriterLock: @unchecked Sendable {
     return DatabaseError(.busyTimeout, text)
   }
 
-  /// The statistics of the waits.
-  var statistics: AccessStatistics { queue.withLock { $0.waiting.statistics } }
+  /// The statistics of the waits, and the holder.
+  var statistics: AccessStatistics {
+    let holder = holderNumber.load(ordering: .relaxed)
+    var (statistics, since) = queue.withLock { queue in
+      if queue.seen.holder != holder { queue.seen = (holder, MonotonicClock.now) }
+      return (queue.waiting.statistics, queue.seen.since)
+    }
+    statistics.refusals = refusals.load(ordering: .relaxed)
+    if isHeld {
+      statistics.writer = AccessStatistics.Holder(
+        label: holderCall.name ?? holderCall.description, duration: MonotonicClock.now - since)
+    }
+    return statistics
+  }
+
+  /// The call of the scope that holds the lock, or has held it last.
+  var holderCall: ScopeCall {
+    ScopeCall(
+      label: holderLabel.load(ordering: .relaxed), line: holderLine.load(ordering: .relaxed))
+  }
+
+  /// How many scopes wait for the lock.
+  var waitingCount: Int { queue.withLock { $0.waiting.count } }
 }
 
 extension WriterLock: TaskScheduler {

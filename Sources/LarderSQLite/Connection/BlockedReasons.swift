@@ -15,6 +15,8 @@ struct BlockedReasons: OptionSet {
   static let settings = BlockedReasons(rawValue: 16)
   /// A hook runs, which SQLite doesn't allow to use the connection.
   static let hook = BlockedReasons(rawValue: 32)
+  /// Somebody has asked for the connection's memory, which only its user can measure.
+  static let measurement = BlockedReasons(rawValue: 64)
 }
 
 extension Connection {

@@ -64,10 +64,18 @@ package final class Connection {
   @exclusivity(unchecked) var lastEngineChanges = 0
   /// A requested restriction that the engine doesn't have. Every call throws until it is taken back.
   private var unsupported: String?
-  /// The time spent in COMMIT, in nanoseconds.
-  let timeInCommit = Atomic<Int>(0)
-  /// The time spent in the last COMMIT, in nanoseconds.
-  @exclusivity(unchecked) var lastTimeInCommit = 0
+  /// The COMMITs of scopes, if they are measured.
+  let commits = TimedWork()
+  /// The checkpoints of the connection's main database; nil if nobody asks for them.
+  var checkpointWork: TimedWork?
+  /// Called with the time of a scope's COMMIT in nanoseconds; nil if nobody asks for it.
+  @exclusivity(unchecked) var onTimedCommit: ((Int) -> Void)?
+  /// The label of the scope that uses the connection; nil outside of queues and pools.
+  var currentLabel: (() -> String?)?
+  /// Where another engine's database is, for errors and the trace.
+  var place: String?
+  /// The memory of the page cache, the schema and statements in bytes, when somebody has last asked for it.
+  let memory = Atomic<Int>(0)
   /// The ``BlockedReasons``, which make every call throw, or do something else first.
   private let blockedReasons = Atomic<Int>(0)
 
@@ -203,6 +211,7 @@ package final class Connection {
         throw DatabaseError(.abort, "an error has rolled back the whole transaction")
       }
     }
+    if reasons.contains(.measurement) { measureMemory() }
     if reasons.contains(.settings) {
       restoreSettings()
       guard !reasons.contains(.settings) else {
@@ -299,15 +308,6 @@ package final class Connection {
   static func isOwn(_ owner: UInt) -> Bool {
     owner == UInt.max || owner == UInt(pthread_self())
   }
-
-  /// Adds to the time spent in COMMIT, in the scope that runs.
-  func addTimeInCommit(_ nanoseconds: Int) {
-    lastTimeInCommit = nanoseconds
-    timeInCommit.store(
-      timeInCommit.load(ordering: .relaxed) &+ nanoseconds, ordering: .relaxed)
-  }
-
-  func takeTimeInCommit() -> Int { timeInCommit.exchange(0, ordering: .relaxed) }
 
   /// Throws in a process that was forked from the one that opened the connection.
   @inline(__always)

@@ -40,12 +40,12 @@ extension Connection {
       extended = .error
     }
     if let advice = advice() { message += "; \(advice)" }
-    let error = DatabaseError(
+    var error = DatabaseError(
       extended, message, sql: sql, offset: offset.flatMap { $0 < 0 ? nil : $0 },
       constraint: constraint,
       expandedSQL: reporting.showsArguments ? Self.expandedSQL(of: statement) : nil,
       engine: "SQLite")
-    report(error)
+    report(&error)
     return error
   }
 
@@ -54,18 +54,26 @@ extension Connection {
     DatabaseError.naming(engine?.name ?? "SQLite", in: error)
   }
 
-  /// Tells the log. Errors that the log itself causes on this connection meanwhile aren't reported.
-  func report(_ error: DatabaseError) {
-    guard let log = reporting.log, !isReporting else { return }
-    whileReporting { log(error) }
+  /// The absolute path of the database's file, or what another engine has in its place.
+  var path: String? { handle.flatMap { FileLocation.path(of: $0) } ?? place }
+
+  /// Notes where an error has happened, and tells the log. Errors that the log itself causes on this
+  /// connection meanwhile aren't reported.
+  private func report(_ error: inout DatabaseError) {
+    if error.path == nil { error.path = path }
+    if error.label == nil { error.label = currentLabel?() }
+    guard let log = reporting.log, !isReporting, !error.isReported else { return }
+    error.isReported = true
+    let told = reporting.masksLiterals ? error.maskingLiterals : error
+    whileReporting { log.report(told) }
   }
 
   /// Calls a closure, and tells the log of an error that it throws.
   func reporting<T>(_ body: () throws -> T) throws -> T {
     do {
       return try body()
-    } catch let error as DatabaseError {
-      report(error)
+    } catch var error as DatabaseError {
+      report(&error)
       throw error
     }
   }
@@ -73,6 +81,12 @@ extension Connection {
   /// Tells the trace. Statements that the trace itself runs on this connection meanwhile aren't reported.
   func report(_ event: TraceEvent) {
     guard let trace = reporting.trace, !isReporting else { return }
+    var event = event
+    (event.path, event.label) = (path, currentLabel?())
+    if reporting.masksLiterals {
+      event.sql = event.sql.withoutLiterals
+      event.expandedSQL = nil
+    }
     whileReporting { trace(event) }
   }
 

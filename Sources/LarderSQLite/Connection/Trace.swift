@@ -1,9 +1,9 @@
 /// One run of a statement, for ``Configuration/trace``.
 public struct TraceEvent: Sendable {
   /// The statement, with placeholders for its arguments.
-  public let sql: String
+  public internal(set) var sql: String
   /// The statement with its arguments written out, if ``Configuration/showsArguments`` is on.
-  public let expandedSQL: String?
+  public internal(set) var expandedSQL: String?
   /// The time spent in SQLite, without the program's own work between rows.
   public let duration: Duration
   /// How long the scope that ran it has waited for the writer, or for a reader, of its queue or pool; zero
@@ -11,14 +11,21 @@ public struct TraceEvent: Sendable {
   public let waited: Duration
   /// The number of rows that it returned.
   public let rows: Int
+  /// The absolute path of the database's file, or the server's address without secrets; nil for a database in
+  /// memory.
+  public internal(set) var path: String?
+  /// The label of the scope that ran it; nil outside of queues and pools.
+  public internal(set) var label: String?
 }
 
 /// The closures that a connection reports to, with their settings.
 struct Reporting {
-  var log: (@Sendable (DatabaseError) -> Void)?
+  var log: ErrorLog?
   var trace: (@Sendable (TraceEvent) -> Void)?
   var slowStatementThreshold: Duration
   var showsArguments: Bool
+  /// Whether literals of SQL are left out.
+  var masksLiterals: Bool
 }
 
 /// The time and rows of a statement's execution, measured for a deadline or for the trace.

@@ -139,8 +139,20 @@ public struct Configuration: Sendable {
   public var trace: (@Sendable (TraceEvent) -> Void)?
   /// The shortest time a statement takes in SQLite for ``trace`` to be told of it.
   public var slowStatementThreshold: Duration = .zero
-  /// Called with each error that SQLite reports. Larder itself never prints.
-  public var log: (@Sendable (DatabaseError) -> Void)?
+  /// Whether the log and the trace get SQL with `?` in place of the literals that are written in it. For
+  /// programs that write values into SQL. Values that are bound are never told, unless ``showsArguments`` is on.
+  public var masksLiterals = false
+  /// Called with each error that SQLite reports, and with each other `DatabaseError` that a scope throws to its
+  /// caller, once. Of equal errors it gets the first, and every ten seconds one that says by
+  /// ``DatabaseError/repeats`` how many followed. Larder itself never prints.
+  public var log: (@Sendable (DatabaseError) -> Void)? {
+    didSet { errorLog = log.map { ErrorLog($0) } }
+  }
+  /// The log, which counts equal errors. Copies of the configuration share it.
+  package private(set) var errorLog: ErrorLog?
+  /// The shortest time a scope takes from its call to its return for ``log`` to be told, with
+  /// `ResultCode.warning`, where its time went and who was ahead of it. Nil: none.
+  public var slowScopeThreshold: Duration?
   /// Extensions that each connection loads once it is open, before ``prepareDatabase``. SQL can't load any,
   /// whatever this holds.
   public var extensions: [Extension] = []
@@ -177,5 +189,16 @@ public struct Configuration: Sendable {
       ]
       statementDeadline = .seconds(10)
     }
+  }
+}
+
+extension Configuration {
+  /// Tells the log of an error that no connection has reported. Returns it as reported.
+  package func reporting(_ error: DatabaseError) -> DatabaseError {
+    guard let errorLog, !error.isReported else { return error }
+    var error = error
+    error.isReported = true
+    errorLog.report(masksLiterals ? error.maskingLiterals : error)
+    return error
   }
 }

@@ -71,9 +71,9 @@ enum ConnectionOpening {
     if let handle, case let number = sqlite3_system_errno(handle), number != 0 {
       message += " (\(String(cString: strerror(number))))"
     }
-    let error = DatabaseError(ResultCode(rawValue: code), message)
-    configuration.log?(error)
-    return error
+    var error = DatabaseError(ResultCode(rawValue: code), message)
+    error.path = path.map(FileLocation.absolute)
+    return configuration.reporting(error)
   }
 
   /// Sets what has to be in force before anything of the file is read.
@@ -114,9 +114,9 @@ enum ConnectionOpening {
 extension Reporting {
   init(_ configuration: Configuration) {
     self.init(
-      log: configuration.log, trace: configuration.trace,
+      log: configuration.errorLog, trace: configuration.trace,
       slowStatementThreshold: configuration.slowStatementThreshold,
-      showsArguments: configuration.showsArguments)
+      showsArguments: configuration.showsArguments, masksLiterals: configuration.masksLiterals)
   }
 }
 
@@ -133,7 +133,8 @@ extension Database {
       let message = error.message + (error.code == .notADatabase ? connection.keyAdvice : "")
       throw DatabaseError(
         error.extendedCode, message + (path.map { $0.isEmpty ? "" : ": " + $0 } ?? ""),
-        sql: error.sql)
+        sql: error.sql
+      ).at(placeOf: error)
     }
     try loadExtensions()
     authorizer = configuration.authorizer

@@ -18,7 +18,8 @@ extension Connection {
     else { return error }
     return DatabaseError(
       .ioError, known.message + ": check whether the statement took effect before you run it again",
-      sql: known.sql, engine: known.engine, sqlState: SQLState.unknownOutcome)
+      sql: known.sql, engine: known.engine, sqlState: SQLState.unknownOutcome
+    ).at(placeOf: known)
   }
 
   static func savepointError(_ sql: String) -> DatabaseError {
@@ -32,10 +33,12 @@ extension Connection {
 extension Database {
   /// A database backed by another engine.
   ///
-  /// - Parameter configuration: only settings that aren't SQLite's own apply: the statement cache, the date
-  ///   format, the trace and the log, deadlines.
+  /// - Parameters:
+  ///   - place: where the database is, for errors and the trace.
+  ///   - configuration: only settings that aren't SQLite's own apply: the statement cache, the date format,
+  ///     the trace and the log, deadlines.
   package convenience init(
-    engine: any EngineConnection, path: String, configuration: Configuration
+    engine: any EngineConnection, path: String, at place: String, configuration: Configuration
   ) {
     self.init(
       connection: Connection(
@@ -43,6 +46,7 @@ extension Database {
         dateFormat: configuration.dateFormat, reporting: Reporting(configuration)),
       path: path, configuration: configuration)
     statementDeadline = configuration.statementDeadline
+    connection.place = place
   }
 
   /// Evicts another engine's compiled statements that may be outdated, once `statement` has ended. All go if

@@ -44,6 +44,50 @@ public struct DatabaseError: Error, Hashable, Sendable {
   /// Whether the call's earlier changes stay, since it was in no transaction.
   package var leavesChanges = false
 
+  private var origin = Origin()
+
+  /// Where an error has happened. Errors that differ in that alone are equal.
+  private struct Origin: Hashable, Sendable {
+    var path: String?
+    var label: String?
+    var repeats = 0
+    var isReported = false
+
+    static func == (_: Origin, _: Origin) -> Bool { true }
+    func hash(into _: inout Hasher) {}
+  }
+
+  /// The absolute path of the database's file, or the server's address without secrets. Nil for a database
+  /// in memory, and for an error that no connection has reported.
+  public package(set) var path: String? {
+    get { origin.path }
+    set { origin.path = newValue }
+  }
+  /// The label of the scope in which the error happened; see ``DatabaseAccess``. Nil outside of queues and
+  /// pools.
+  public package(set) var label: String? {
+    get { origin.label }
+    set { origin.label = newValue }
+  }
+  /// How many equal errors this one stands for, if it is not the first that ``Configuration/log`` gets; 0 for
+  /// any other error.
+  public package(set) var repeats: Int {
+    get { origin.repeats }
+    set { origin.repeats = newValue }
+  }
+  /// Whether the log was told of it.
+  package var isReported: Bool {
+    get { origin.isReported }
+    set { origin.isReported = newValue }
+  }
+
+  /// A copy that happened where another error did, of which the log was told or not.
+  func at(placeOf other: DatabaseError) -> DatabaseError {
+    var copy = self
+    copy.origin = other.origin
+    return copy
+  }
+
   @usableFromInline
   package init(
     _ extendedCode: ResultCode, _ message: String, sql: String? = nil, offset: Int? = nil,

@@ -42,6 +42,8 @@ extension ResultCode {
     constraintTrigger: ResultCode = 1811, constraintUnique: ResultCode = 2067,
     constraintRowID: ResultCode = 2579, constraintDatatype: ResultCode = 3091
 
+  /// No error: the log is told of something to look at, such as a slow scope (`SQLITE_WARNING`).
+  public static let warning: ResultCode = 28
   /// The wait for the writer or a reader of a queue or pool was too long (`SQLITE_BUSY_TIMEOUT`). For another
   /// connection's lock there is `busy`.
   public static let busyTimeout: ResultCode = 773

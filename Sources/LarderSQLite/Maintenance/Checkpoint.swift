@@ -1,5 +1,6 @@
 import CSQLite
 import Glibc
+import Synchronization
 
 /// The mode of a checkpoint: what it waits for. See
 /// [Checkpoints](https://www.sqlite.org/c3ref/wal_checkpoint_v2.html).
@@ -70,7 +71,8 @@ extension Connection {
     guard autocheckpoint > 0, frames >= autocheckpoint, let handle else { return }
     // A failed checkpoint is retried by a later commit, as with SQLite's own hook.
     let outcome = run(.passive, of: String(cString: name), on: handle)
-    if ResultCode(rawValue: outcome.code) == .ioErrorFsync { onSyncFailure?() }
+    // The log is told of the failure, such as that of a disk, which no caller gets.
+    if outcome.code != SQLITE_OK, outcome.code & 0xff != SQLITE_BUSY { _ = error(outcome.code) }
   }
 
   /// Checkpoints one database, or all that are attached. Returns the figures of the first.
@@ -124,7 +126,14 @@ extension Connection {
     func run() -> Int32 {
       sqlite3_wal_checkpoint_v2(handle, schema, mode.rawValue, &logFrames, &checkpointed)
     }
+    let work = schema == "main" ? checkpointWork : nil
+    work?.begin(at: MonotonicClock.nanoseconds)
     let code = guardingRestart(mode, of: schema, on: handle, run)
+    // SQLite reports -1 if it didn't come to look at the log.
+    if logFrames >= 0 {
+      work?.left.store(max(0, Int(logFrames) - Int(checkpointed)), ordering: .relaxed)
+    }
+    work?.end(at: MonotonicClock.nanoseconds)
     return (code, Int(logFrames), Int(checkpointed))
   }
 

@@ -42,6 +42,24 @@ extension Statement {
   }
 }
 
+extension Connection {
+  /// Measures the connection's memory, since somebody has asked for it.
+  func measureMemory() {
+    // Not from inside of a statement, whose memory changes just then.
+    guard callDepth == 0 else { return }
+    unblock(.measurement)
+    guard let handle else { return }
+    let bytes = [
+      SQLITE_DBSTATUS_CACHE_USED, SQLITE_DBSTATUS_SCHEMA_USED, SQLITE_DBSTATUS_STMT_USED,
+    ].reduce(0) { sum, status in
+      var (current, highest) = (Int32(0), Int32(0))
+      sqlite3_db_status(handle, status, &current, &highest, 0)
+      return sum + Int(current)
+    }
+    memory.store(bytes, ordering: .relaxed)
+  }
+}
+
 extension Database {
   /// The connection's figures, from SQLite's own counts. Throws ``UnsupportedByEngine`` if the engine isn't
   /// SQLite.

@@ -42,7 +42,8 @@ package struct NewFile {
       try write(draft)
     } catch let error as DatabaseError {
       throw DatabaseError(
-        error.extendedCode, error.message.replacing(draft, with: path), sql: error.sql)
+        error.extendedCode, error.message.replacing(draft, with: path), sql: error.sql
+      ).at(placeOf: error)
     }
   }
 

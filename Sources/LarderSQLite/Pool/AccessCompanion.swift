@@ -4,6 +4,8 @@ package protocol AccessCompanion: AnyObject, Sendable {
   func pause()
   /// Goes on after ``pause()``, for instance if the queue or pool couldn't be closed.
   func resume()
+  /// What it does just now and since when, by the ``MonotonicClock``; nil while it waits for something to do.
+  var currentWork: (label: String, since: Duration)? { get }
   /// Ends without waiting for anything, since the queue or pool is gone.
   func abandon()
 }

@@ -26,6 +26,7 @@ final class Checkpointer: @unchecked Sendable {
   private let readers: ConnectionPool
   private let groupCommit: GroupCommit?
   private let logHolding: LogHolding
+  private let checkpointWork: TimedWork
   private let worker = DispatchQueue(label: "larder.checkpoint")
   /// Opens the readers' gate again when the time is up.
   private let gate = DispatchQueue(label: "larder.checkpoint.gate")
@@ -68,6 +69,7 @@ final class Checkpointer: @unchecked Sendable {
     self.readers = readers
     groupCommit = writer.groupCommit
     logHolding = writer.logHolding
+    checkpointWork = writer.checkpointWork
     let bytes = (configuration.journalSizeLimit.flatMap { $0 >= 0 ? $0 : nil } ?? 64 << 20) / 4
     limit = max(1, bytes / max(512, try writer.database.pageSize))
   }
@@ -98,7 +100,7 @@ final class Checkpointer: @unchecked Sendable {
     guard !isClosed, groupCommit?.hasFailed != true, let database = open() else { return }
     // A failed checkpoint is retried later, so its error isn't thrown: the log stays, and a later commit
     // tries again.
-    guard let state = try? database.checkpoint(.passive) else { return }
+    guard let state = reporting({ try database.checkpoint(.passive) }) else { return }
     threshold.store(state.logFrames + step, ordering: .relaxed)
     guard state.logFrames >= limit, MonotonicClock.now >= notBefore,
       !isReserved.load(ordering: .relaxed)
@@ -221,6 +223,19 @@ final class Checkpointer: @unchecked Sendable {
     return try result.get()
   }
 
+  /// Calls a closure for nobody who would get its error: only the log does, unless it is a lock in the way.
+  private func reporting<T>(_ body: () throws -> T) -> T? {
+    do {
+      return try body()
+    } catch {
+      if var error = error as? DatabaseError, !error.isBusy {
+        error.label = Self.call.name
+        _ = configuration.reporting(error)
+      }
+      return nil
+    }
+  }
+
   private func open() -> Database? {
     if database == nil, let location {
       var configuration = configuration
@@ -232,6 +247,7 @@ final class Checkpointer: @unchecked Sendable {
       configuration.busyTimeout = Self.foreignPatience
       database = try? Database(at: location, configuration: configuration)
       database?.checkpoints = checkpoints
+      database?.connection.checkpointWork = checkpointWork
       database?.connection.keepsRestartGuard = true
       database?.connection.logHolding = logHolding
       database?.connection.onSyncFailure = { [groupCommit] in groupCommit?.hasFailedToSync() }

@@ -29,8 +29,10 @@ final class ConnectionPool: ScopeRunner, @unchecked Sendable {
   /// The identity of the pool that these readers belong to.
   let owner: ObjectIdentifier
   let transactions = Atomic<Int>(0)
-  /// The time spent in COMMIT in nanoseconds, if the connections write.
-  let timeInCommit = Atomic<Int>(0)
+  /// The COMMITs, if the connections write.
+  let commits = TimedWork()
+  /// The number of scopes that have waited too long.
+  let refusals = Atomic<Int>(0)
   /// The time of opening by both clocks, from which the length of a tick is computed.
   let start = (time: MonotonicClock.nanoseconds, ticks: larder_ticks())
 
@@ -89,22 +91,27 @@ final class ConnectionPool: ScopeRunner, @unchecked Sendable {
   // MARK: Scopes
 
   /// Runs a body on a reader, and waits for one if all are busy.
-  func perform(_ kind: ScopeKind, _ body: (Database) throws -> Void) throws {
-    guard let slot = claimIdle() else { return try performAfterWait(kind, body) }
+  func perform(
+    _ kind: ScopeKind, _ call: ScopeCall, _ body: (Database) throws -> Void
+  ) throws {
+    guard let slot = claimIdle() else { return try performAfterWait(kind, call, body) }
+    slot._withUnsafeGuaranteedRef { $0.note(call) }
     // Unretained: reference counting takes a third of an empty read's time.
     defer { slot._withUnsafeGuaranteedRef { giveBack($0) } }
     if canWrite { try replaceIfLost(slot.takeUnretainedValue()) }
     try run(slot._withUnsafeGuaranteedRef { $0.reference }, kind, body)
   }
 
-  private func performAfterWait(_ kind: ScopeKind, _ body: (Database) throws -> Void) throws {
+  private func performAfterWait(
+    _ kind: ScopeKind, _ call: ScopeCall, _ body: (Database) throws -> Void
+  ) throws {
     let start = MonotonicClock.now
     let slot = try wait()
+    slot.note(call)
     defer { giveBack(slot) }
     if canWrite { try replaceIfLost(slot) }
-    let connection = slot.database?.connection
-    connection?.waited = MonotonicClock.now - start
-    defer { connection?.waited = .zero }
+    slot.database?.connection.waited = MonotonicClock.now - start
+    defer { slot.database?.connection.waited = .zero }
     try run(slot.reference, kind, body)
   }
 
@@ -135,6 +142,7 @@ final class ConnectionPool: ScopeRunner, @unchecked Sendable {
       guard let slot = task.slot else {
         throw DatabaseError(.internal, "the task was given no reader")
       }
+      slot.note(call)
       defer { giveBack(slot) }
       if canWrite { try replaceIfLost(slot) }
       guard let database = slot.database else { throw Self.unopenedError }
@@ -261,6 +269,7 @@ final class ConnectionPool: ScopeRunner, @unchecked Sendable {
     guard slot.database == nil else { return }
     let database = try opening()
     database.connection.leave()
+    database.connection.currentLabel = { [unowned slot] in slot.call.name }
     slot.database = database
     if canWrite { slot.interrupts.withLock { $0 = database.interruptHandle } }
   }
@@ -276,7 +285,7 @@ final class ConnectionPool: ScopeRunner, @unchecked Sendable {
   func giveBack(_ slot: PooledConnection) {
     // A connection that was lost, or couldn't be reset, is opened anew for its next user.
     if canWrite, let connection = slot.database?.connection {
-      timeInCommit.add(connection.takeTimeInCommit(), ordering: .relaxed)
+      commits.take(connection.commits)
       connection.engine?.endScope()
       if slot.database?.isOpen == false { slot.database = nil }
     }

@@ -92,7 +92,9 @@ extension ConnectionPool {
   }
 
   func timeoutError() -> DatabaseError {
-    let age = oldestAge.map { "; one has been in use for \($0.inMilliseconds) ms" } ?? ""
+    refusals.add(1, ordering: .relaxed)
+    let age =
+      oldest.map { "; \($0.call) has been using one for \($0.age.inMilliseconds) ms" } ?? ""
     return DatabaseError(
       .busyTimeout,
       "waited longer than \(timeout) for a \(canWrite ? "connection" : "reader") to become free\(age)"

@@ -24,8 +24,18 @@ public final class Connections: Sendable {
   /// How long transactions are retried; nil for not at all.
   private let retryLimit: Duration?
   /// The retries of another engine's scopes; nil for SQLite.
-  private let engineRetries: (any EngineRetries)?
-  private let retries = Atomic<Int>(0)
+  let engineRetries: (any EngineRetries)?
+  let retries = Atomic<Int>(0)
+  /// How many errors scopes have thrown to their callers.
+  let failures = Atomic<Int>(0)
+  /// The configuration, as far as it is of all engines.
+  let configuration: Configuration
+  let slowScopeThreshold: Duration?
+  /// Where another engine's database is, for errors.
+  let place: String?
+  /// Looks at the file's surroundings; nil for a database that is in none.
+  let surroundings: FileSurroundings?
+  let probes = Probes()
   /// An unretained reference to ``pool``. A reference count that all threads share would make reading
   /// threads wait for one another.
   private let poolReference: Unmanaged<ConnectionPool>?
@@ -38,6 +48,10 @@ public final class Connections: Sendable {
     owner = ObjectIdentifier(writer)
     engine = "SQLite"
     retryLimit = writer.configuration.retryLimit
+    configuration = writer.configuration
+    slowScopeThreshold = configuration.slowScopeThreshold
+    place = writer.location?.path
+    surroundings = writer.location.map { FileSurroundings($0) }
     engineRetries = nil
     replicas = nil
     poolReference = pool.map(Unmanaged.passUnretained)
@@ -54,10 +68,12 @@ public final class Connections: Sendable {
   ///
   /// - Parameters:
   ///   - engine: its name, for errors.
+  ///   - place: the server's address without secrets, for errors.
   ///   - timeout: how long a scope waits for a connection.
   package init(
-    engine: String, maximum: Int, timeout: Duration, retries: any EngineRetries,
-    replicas: (any EngineReplicas)? = nil, open: @escaping @Sendable () throws -> Database
+    engine: String, at place: String, maximum: Int, timeout: Duration, configuration: Configuration,
+    retries: any EngineRetries, replicas: (any EngineReplicas)? = nil,
+    open: @escaping @Sendable () throws -> Database
   ) {
     let pool = ConnectionPool(maximum: maximum, timeout: timeout, open: open)
     writer = nil
@@ -65,6 +81,10 @@ public final class Connections: Sendable {
     owner = pool.owner
     self.engine = engine
     retryLimit = nil
+    self.configuration = configuration
+    slowScopeThreshold = configuration.slowScopeThreshold
+    self.place = place
+    surroundings = nil
     engineRetries = retries
     self.replicas = replicas
     poolReference = .passUnretained(pool)
@@ -110,6 +130,18 @@ public final class Connections: Sendable {
 
   @usableFromInline
   func runRetrying(
+    _ kind: ScopeKind, _ call: ScopeCall, _ body: (Database) throws -> Void
+  ) throws {
+    do {
+      if slowScopeThreshold != nil { return try runWatched(kind, call, body) }
+      try runAnywhere(kind, call, body)
+    } catch {
+      throw reported(error, call)
+    }
+  }
+
+  @inline(__always)
+  func runAnywhere(
     _ kind: ScopeKind, _ call: ScopeCall, _ body: (Database) throws -> Void
   ) throws {
     if case .read = kind, writerReference == nil, try readFromReplica(call, body) { return }
@@ -167,7 +199,7 @@ public final class Connections: Sendable {
     if EnteredScope.isInside, case let held = EnteredScope.held(of: owner), !held.isNothing {
       try runInside(held, kind, call, body)
     } else if case .read = kind, let poolReference {
-      try poolReference._withUnsafeGuaranteedRef { try read($0, body) }
+      try poolReference._withUnsafeGuaranteedRef { try read($0, call, body) }
     } else {
       try write(kind, call, body)
     }
@@ -180,7 +212,7 @@ public final class Connections: Sendable {
     if let writerReference {
       try writerReference._withUnsafeGuaranteedRef { try $0.perform(kind, call, body) }
     } else {
-      try pool?.perform(kind, body)
+      try pool?.perform(kind, call, body)
     }
   }
 
@@ -214,13 +246,15 @@ public final class Connections: Sendable {
     _ reads: ConnectionPool?, _ kind: ScopeKind, _ call: ScopeCall,
     _ body: (Database) throws -> Void
   ) throws {
-    if let reads { try read(reads, body) } else { try write(kind, call, body) }
+    if let reads { try read(reads, call, body) } else { try write(kind, call, body) }
   }
 
-  private func read(_ pool: ConnectionPool, _ body: (Database) throws -> Void) throws {
-    guard let groupCommit else { return try pool.perform(.read, body) }
+  private func read(
+    _ pool: ConnectionPool, _ call: ScopeCall, _ body: (Database) throws -> Void
+  ) throws {
+    guard let groupCommit else { return try pool.perform(.read, call, body) }
     try groupCommit.check()
-    let outcome = Result { try pool.perform(.read, body) }
+    let outcome = Result { try pool.perform(.read, call, body) }
     try groupCommit.wait(for: groupCommit.position, within: pool.timeout)
     try outcome.get()
   }
@@ -236,6 +270,25 @@ public final class Connections: Sendable {
   /// Runs a scope in the caller's task: on a thread of the queue's or pool's own, or on the task's thread if
   /// the call's scopes are brief.
   func perform<T: Sendable>(
+    _ kind: ScopeKind, _ call: ScopeCall,
+    _ body: @escaping @Sendable (Database) throws -> T
+  ) async throws -> T {
+    do {
+      guard slowScopeThreshold != nil else { return try await performAnywhere(kind, call, body) }
+      let watched = watch()
+      defer { explain(watched, call) }
+      return try await performAnywhere(kind, call) { db in
+        var result: T?
+        try watched.run(on: db) { result = try body($0) }
+        guard let result else { throw DatabaseError(.internal, "the scope has no result") }
+        return result
+      }
+    } catch {
+      throw reported(error, call)
+    }
+  }
+
+  private func performAnywhere<T: Sendable>(
     _ kind: ScopeKind, _ call: ScopeCall,
     _ body: @escaping @Sendable (Database) throws -> T
   ) async throws -> T {
@@ -341,60 +394,5 @@ public final class Connections: Sendable {
   package func interrupt() {
     if let writer { writer.interruptHandle.interrupt() } else { pool?.interrupt() }
     replicas?.interrupt()
-  }
-
-  // MARK: Closing
-
-  /// The file of the writing connection, if it has one, and its configuration. Nil for another engine.
-  package var writersFile: (location: FileLocation?, configuration: Configuration)? {
-    writer.map { ($0.location, $0.configuration) }
-  }
-
-  /// Keeps a companion until the connections are closed. Throws if they are closed already.
-  package func add(_ companion: any AccessCompanion) throws {
-    try companions.withLock { companions in
-      guard !companions.isClosed else { throw DatabaseError(.misuse, "database is closed") }
-      companions.list.append(companion)
-    }
-  }
-
-  /// Sets the holder of the log, whom checkpoints ask to make way. Throws if there is another one.
-  package func setLogHolder(_ holder: (any LogHolder)?) throws {
-    try writer?.logHolding.withLock { held in
-      guard held == nil || holder == nil else {
-        throw DatabaseError(.misuse, "the database is replicated already")
-      }
-      held = holder
-    }
-  }
-
-  /// Waits until all commits that anybody may have seen so far are on disk, if commits are durable.
-  package func waitUntilDurable() throws {
-    guard let groupCommit = writer?.groupCommit else { return }
-    try groupCommit.check()
-    try groupCommit.wait(for: groupCommit.position, within: groupCommit.patience)
-  }
-
-  package func remove(_ companion: any AccessCompanion) {
-    companions.withLock { $0.list.removeAll { $0 === companion } }
-  }
-
-  /// Moves the log into the file. In a pool, a mode that waits for readers holds others up for short times
-  /// only, again and again until it is done or the busy timeout is over.
-  func checkpoint(_ mode: CheckpointMode) throws -> (logFrames: Int, checkpointed: Int) {
-    guard let checkpointer = writer?.checkpointer, mode != .passive else {
-      return try performSeldom(.plain, ScopeCall("checkpoint(_:)")) { try $0.checkpoint(mode) }
-    }
-    try checkProcess()
-    guard !EnteredScope.held(of: owner).writer else { throw EnteredScope.reentryError }
-    return try checkpointer.checkpoint(mode)
-  }
-
-  package var statistics: AccessStatistics {
-    var statistics = writer?.statistics ?? AccessStatistics()
-    pool?.describe(&statistics)
-    statistics.retries = retries.load(ordering: .relaxed)
-    engineRetries?.describe(&statistics)
-    return statistics
   }
 }

@@ -29,6 +29,7 @@ extension Writer {
     }
     let former = fileFinding
     fileFinding = check.look()
+    isAway.store(fileFinding != .inPlace, ordering: .relaxed)
     if fileFinding != .inPlace { isOutdated.store(true, ordering: .relaxed) }
     switch fileFinding {
     case .inPlace:

@@ -36,6 +36,10 @@ final class Writer: ScopeRunner, @unchecked Sendable {
   private let cancellation = Cancellation()
   private let transactions = Atomic<Int>(0)
   private let logFrames = Atomic<Int>(0)
+  /// The checkpoints by all of the queue's or pool's connections.
+  let checkpointWork = TimedWork()
+  /// Whether the file isn't in its place.
+  let isAway = Atomic<Bool>(false)
   /// Nil for a database that is in no file or read-only.
   let fileCheck: FileIdentityCheck?
   /// The finding of the last look.
@@ -65,6 +69,8 @@ final class Writer: ScopeRunner, @unchecked Sendable {
       ? GroupCommit(sharing: database, patience: configuration.scopeTimeout.bounded) : nil
     if !database.isReadOnly { watchLog() }
     database.connection.logHolding = logHolding
+    database.connection.checkpointWork = checkpointWork
+    database.connection.currentLabel = { [unowned lock] in lock.holderCall.name }
     lock.spins = groupCommit != nil
     database.connection.leave()
     register()
@@ -148,7 +154,7 @@ final class Writer: ScopeRunner, @unchecked Sendable {
     }
     let position = groupCommit.settle(database)
     // The COMMIT counts too: SQLite itself syncs the head of a log that begins anew.
-    let spent = waited + .nanoseconds(kind.isTransaction ? database.connection.lastTimeInCommit : 0)
+    let spent = waited + .nanoseconds(kind.isTransaction ? database.connection.commits.lastTime : 0)
     lock.release()
     if waitsForDisk(kind) {
       try groupCommit.wait(for: position, within: groupCommit.patience(after: spent))
@@ -321,10 +327,16 @@ final class Writer: ScopeRunner, @unchecked Sendable {
   var statistics: AccessStatistics {
     var statistics = lock.statistics
     statistics.transactions = transactions.load(ordering: .relaxed)
-    statistics.timeInCommit = .nanoseconds(
-      database.connection.timeInCommit.load(ordering: .relaxed))
+    statistics.note(commits: database.connection.commits)
     statistics.logFrames = logFrames.load(ordering: .relaxed)
+    statistics.checkpoint = AccessStatistics.Timing(checkpointWork)
+    statistics.pendingFrames = checkpointWork.left.load(ordering: .relaxed)
     groupCommit?.describe(&statistics)
+    if statistics.error == nil, isAway.load(ordering: .relaxed), let location {
+      statistics.error = FileLocation.movedError(location.path)
+    }
+    statistics.bytes = database.connection.memory.load(ordering: .relaxed)
+    database.connection.block(.measurement)
     return statistics
   }
 }

@@ -110,7 +110,8 @@ extension PreparedStatement {
     if let error = error as? DatabaseError {
       return DatabaseError(
         error.extendedCode, error.message, sql: sql, engine: connection.engine?.name ?? "SQLite",
-        sqlState: error.sqlState)
+        sqlState: error.sqlState
+      ).at(placeOf: error)
     }
     guard var error = error as? ConversionError else { return error }
     error.sql = sql

@@ -1,0 +1,48 @@
+// The file of a queue or pool: its companions, its log, and checkpoints.
+
+extension Connections {
+  /// The file of the writing connection, if it has one, and its configuration. Nil for another engine.
+  package var writersFile: (location: FileLocation?, configuration: Configuration)? {
+    writer.map { ($0.location, $0.configuration) }
+  }
+
+  /// Keeps a companion until the connections are closed. Throws if they are closed already.
+  package func add(_ companion: any AccessCompanion) throws {
+    try companions.withLock { companions in
+      guard !companions.isClosed else { throw DatabaseError(.misuse, "database is closed") }
+      companions.list.append(companion)
+    }
+  }
+
+  /// Sets the holder of the log, whom checkpoints ask to make way. Throws if there is another one.
+  package func setLogHolder(_ holder: (any LogHolder)?) throws {
+    try writer?.logHolding.withLock { held in
+      guard held == nil || holder == nil else {
+        throw DatabaseError(.misuse, "the database is replicated already")
+      }
+      held = holder
+    }
+  }
+
+  /// Waits until all commits that anybody may have seen so far are on disk, if commits are durable.
+  package func waitUntilDurable() throws {
+    guard let groupCommit = writer?.groupCommit else { return }
+    try groupCommit.check()
+    try groupCommit.wait(for: groupCommit.position, within: groupCommit.patience)
+  }
+
+  package func remove(_ companion: any AccessCompanion) {
+    companions.withLock { $0.list.removeAll { $0 === companion } }
+  }
+
+  /// Moves the log into the file. In a pool, a mode that waits for readers holds others up for short times
+  /// only, again and again until it is done or the busy timeout is over.
+  func checkpoint(_ mode: CheckpointMode) throws -> (logFrames: Int, checkpointed: Int) {
+    guard let checkpointer = writer?.checkpointer, mode != .passive else {
+      return try performSeldom(.plain, ScopeCall("checkpoint(_:)")) { try $0.checkpoint(mode) }
+    }
+    try checkProcess()
+    guard !EnteredScope.held(of: owner).writer else { throw EnteredScope.reentryError }
+    return try checkpointer.checkpoint(mode)
+  }
+}

@@ -1,0 +1,93 @@
+// Telling of scopes: the errors that they throw, slow ones, and the statistics.
+
+extension Connections {
+  /// Counts an error that a scope throws to its caller, and tells the log of it unless a connection has.
+  @inline(never)
+  func reported(_ error: any Error, _ call: ScopeCall) -> any Error {
+    guard var known = DatabaseError.naming(engine, in: error) as? DatabaseError else {
+      if let conversion = error as? ConversionError { note(conversion, call) }
+      return error
+    }
+    failures.add(1, ordering: .relaxed)
+    if known.path == nil { known.path = place }
+    if known.label == nil { known.label = call.name }
+    return configuration.reporting(known)
+  }
+
+  /// Counts a value that doesn't convert, and tells the log of it. The error has no place for more.
+  private func note(_ error: ConversionError, _ call: ScopeCall) {
+    failures.add(1, ordering: .relaxed)
+    var shown = error
+    shown.sql = nil
+    var event = DatabaseError(.mismatch, "\(shown)", sql: error.sql, engine: engine)
+    (event.path, event.label) = (place, call.name)
+    _ = configuration.reporting(event)
+  }
+
+  /// Runs a scope, and tells the log of it if it turns out slow.
+  @inline(never)
+  func runWatched(
+    _ kind: ScopeKind, _ call: ScopeCall, _ body: (Database) throws -> Void
+  ) throws {
+    let watched = watch()
+    defer { explain(watched, call) }
+    try runAnywhere(kind, call) { db in try watched.run(on: db, body) }
+  }
+
+  /// Begins to watch a scope that is about to be called.
+  func watch() -> WatchedScope {
+    guard let lock = writer?.lock, lock.isHeld else { return WatchedScope(behind: nil, waiting: 0) }
+    return WatchedScope(behind: lock.holderCall.description, waiting: lock.waitingCount)
+  }
+
+  /// Tells the log of a watched scope if it was slow.
+  func explain(_ watched: WatchedScope, _ call: ScopeCall) {
+    guard let slowScopeThreshold,
+      let text = watched.explanation(of: call.description, from: slowScopeThreshold)
+    else { return }
+    var event = DatabaseError(.warning, text, engine: engine)
+    (event.path, event.label) = (place, call.name)
+    _ = configuration.reporting(event)
+  }
+
+  package var statistics: AccessStatistics {
+    var statistics = writer?.statistics ?? AccessStatistics()
+    pool?.describe(&statistics)
+    statistics.retries = retries.load(ordering: .relaxed)
+    engineRetries?.describe(&statistics)
+    statistics.failures = failures.load(ordering: .relaxed)
+    let now = MonotonicClock.now
+    statistics.copies = companions.withLock { $0.list.compactMap(\.currentWork) }.map {
+      AccessStatistics.Holder(label: $0.label, duration: now - $0.since)
+    }
+    let around = surroundings?.latest(looksForReaders: statistics.pendingFrames > 0)
+    statistics.freeBytes = around?.freeBytes
+    statistics.pinned = pinned(statistics, around, at: now)
+    return statistics
+  }
+
+  /// Finds who keeps the log from being moved into the file.
+  private func pinned(
+    _ statistics: AccessStatistics, _ around: FileSurroundings.Findings?, at now: Duration
+  ) -> AccessStatistics.Holder? {
+    guard statistics.pendingFrames > 0, let checked = statistics.checkpoint.age else { return nil }
+    // One that began after the last checkpoint couldn't be in its way.
+    if let oldest = pool?.oldest, oldest.age > checked {
+      return .init(label: "the read \(oldest.call)", duration: oldest.age)
+    }
+    if let reader = around?.reader {
+      return .init(label: reader.name, duration: now - reader.since)
+    }
+    return statistics.copies.first
+  }
+}
+
+extension WatchedScope {
+  /// Runs the scope's body on its connection.
+  func run(on database: Database, _ body: (Database) throws -> Void) rethrows {
+    try run(
+      on: database.connection,
+      { database.cache.statistics.hits &+ database.cache.statistics.misses }
+    ) { try body(database) }
+  }
+}
