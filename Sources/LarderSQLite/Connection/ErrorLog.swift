@@ -40,11 +40,16 @@ package final class ErrorLog: Sendable {
   }
 
   /// How long equal errors are counted before the log is told again.
-  private static let window = Duration.seconds(10)
+  private let window: Duration
   /// How many kinds of errors are kept apart at most.
   private static let mostKinds = 1_000
 
-  package init(_ log: @escaping @Sendable (DatabaseError) -> Void) { self.log = log }
+  package init(
+    window: Duration = .seconds(10), _ log: @escaping @Sendable (DatabaseError) -> Void
+  ) {
+    self.window = window
+    self.log = log
+  }
 
   /// Tells the log of an error, unless it is told later.
   package func report(_ error: DatabaseError) {
@@ -61,7 +66,7 @@ package final class ErrorLog: Sendable {
         entries = entries.filter { $0.value.count > 0 || now < $0.value.end }
       }
       // Beyond that, every error is told: memory is bounded, and nothing is lost.
-      if entries.count < Self.mostKinds { entries[key] = Entry(end: now + Self.window) }
+      if entries.count < Self.mostKinds { entries[key] = Entry(end: now + window) }
       return (true, false)
     }
     if schedules { tellLater(key) }
@@ -69,12 +74,12 @@ package final class ErrorLog: Sendable {
   }
 
   private func tellLater(_ key: Key) {
-    DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + Self.window.dispatchInterval)
-    { [self] in
+    DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + window.dispatchInterval) {
+      [self] in
       let last = entries.withLock { entries -> DatabaseError? in
         guard let entry = entries[key], var last = entry.last else { return nil }
         last.repeats = entry.count
-        entries[key] = Entry(end: MonotonicClock.now + Self.window)
+        entries[key] = Entry(end: MonotonicClock.now + window)
         return last
       }
       if let last { log(last) }

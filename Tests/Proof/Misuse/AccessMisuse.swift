@@ -114,6 +114,12 @@ enum AccessMisuse {
     Call("DatabaseAccess.close()", outcome: .either) { access, _ in try access.close() },
     Call("DatabaseAccess.interrupt()", outcome: .neutral) { access, _ in access.interrupt() },
     Call(
+      "DatabaseAccess.isReady(within:)", "DatabaseAccess.isWritable(within:)", outcome: .neutral
+    ) { access, _ in
+      _ = access.isReady(within: .milliseconds(1))
+      _ = access.isWritable(within: .milliseconds(1))
+    },
+    Call(
       "DatabaseAccess.statistics", "DatabaseQueue.path", "DatabasePool.path", outcome: .neutral
     ) { access, _ in
       _ = access.statistics
