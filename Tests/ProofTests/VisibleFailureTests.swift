@@ -116,7 +116,7 @@ extension DurableOutcomeTests {
     durability_begin(0, 1)
     insert("Bergen", access)
     #expect(callers.end())
-    for _ in 0..<1_000 { #expect(throws: DatabaseError.self) { try write(access) } }
+    for _ in 0..<1_000 { #expect(throws: DatabaseError.self) { try Self.write(access) } }
     #expect(access.statistics.error?.extendedCode == .ioErrorFsync)
     #expect(access.statistics.failures == 1_001)
     #expect(!access.isWritable(within: .seconds(1)) && !access.isReady(within: .seconds(1)))
@@ -126,13 +126,13 @@ extension DurableOutcomeTests {
     #expect(lines.allSatisfy { $0.extendedCode == .ioErrorFsync && $0.path != nil })
   }
 
-  private func write(_ access: any DatabaseAccess) throws {
+  private static func write(_ access: any DatabaseAccess) throws {
     _ = try access.inTransaction { try $0.executeUpdate("UPDATE city SET name = name") }
   }
 
   @Test(
-    "A file that was moved, removed or replaced, or whose log was, is seen with or without writes",
-    arguments: ["", "-wal"], [false, true])
+    "A file that was moved, or whose log was, is seen by the next write, and a removed one without it",
+    arguments: [("", true), ("-wal", true), ("", false)])
   func movedFile(suffix: String, writes: Bool) throws {
     let errors = Recorder<DatabaseError>()
     let access = try open(errors) { $0.vfs = nil }
@@ -140,7 +140,7 @@ extension DurableOutcomeTests {
     let path = folder.file("cities.db")
     if writes {
       #expect(rename(path + suffix, path + "-moved") == 0)
-      #expect(throws: DatabaseError.self) { try write(access) }
+      #expect(throws: DatabaseError.self) { try Self.write(access) }
       let line = errors.elements.first
       #expect(line?.extendedCode == .readOnlyMoved && line?.label == "write(_:)")
       #expect(line?.path == path)
@@ -158,7 +158,7 @@ extension DurableOutcomeTests {
     let shell = try ChildProcess("sqlite3", [folder.file("cities.db")])
     shell.say("BEGIN; SELECT count(*) FROM city;")
     #expect(shell.line() == "1")
-    for _ in 0..<20 { try write(access) }
+    for _ in 0..<20 { try Self.write(access) }
     try access.checkpoint(.passive)
     #expect(access.statistics.pendingFrames > 0)
     #expect(
@@ -179,7 +179,7 @@ extension DurableOutcomeTests {
       _ = try db.value("SELECT count(*) FROM city", as: Int.self)
       let group = DispatchGroup()
       DispatchQueue.global().async(group: group) {
-        for _ in 0..<20 { try? write(access) }
+        for _ in 0..<20 { try? Self.write(access) }
         _ = try? access.checkpoint(.passive)
       }
       group.wait()

@@ -115,7 +115,8 @@ extension DatabaseAccess {
   }
 
   /// Figures of what the connections have done since they were opened, and of what they are doing now. They
-  /// can be read at any time, also while the writer is in use; it takes less than a microsecond.
+  /// can be read at any time, also while the writer is in use; it takes some microseconds
+  /// and waits for no disk.
   public var statistics: AccessStatistics { connections.statistics }
 }
 

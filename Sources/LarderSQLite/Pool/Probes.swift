@@ -56,13 +56,23 @@ final class Probes: Sendable {
       return (probe, true)
     }
     guard isNew else { return probe }
-    let task = Task.detached { [self] in
+    let task = Task.detached(executorPreference: ProbeExecutor(), priority: .high) { [self] in
       let outcome = (try? await check()) ?? false
       running.withLock { $0[kind] = nil }
       probe.end(outcome)
     }
     probe.task.withLock { $0 = task }
     return probe
+  }
+}
+
+/// Runs a check's task on a thread of its own: those of the cooperative pool may all be blocked.
+private final class ProbeExecutor: TaskExecutor {
+  private let queue = DispatchQueue(label: "larder.probe.task")
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
   }
 }
 
@@ -111,7 +121,7 @@ extension Connections {
       outcome.withLock { $0 = isFine }
       ended.signal()
     }
-    // The cooperative pool's threads may all be blocked, which is no reason to wait longer.
+    // The time is measured on another thread, which may come late.
     guard
       ended.wait(timeout: .now() + (limit.bounded + .milliseconds(100)).dispatchInterval)
         == .success

@@ -51,7 +51,7 @@ struct PrometheusTests {
       from prometheus_client.parser import text_string_to_metric_families as parse
       for family in parse(sys.stdin.read()):
         for sample in family.samples:
-          print(family.name, family.type, sample.name, sorted(sample.labels.items()), sample.value)
+          print(family.name, family.type, sample.name, sorted(sample.labels.items()), float(sample.value))
       """
     let folder = try ScratchFolder()
     try Data(text.utf8).write(to: URL(fileURLWithPath: folder.file("metrics")))

@@ -126,13 +126,13 @@ struct ErrorLogTests {
     let texts = events.elements.map(\.sql) + errors.elements.flatMap { [$0.sql ?? "", $0.message] }
     #expect(!errors.elements.isEmpty && events.elements.count >= 2)
     for text in texts {
-      for secret in ["'", "secret ", "42 ", "5EC2E7", "2a", "e3"] {
+      for secret in ["secret ", "'secret", "42 ", "5EC2E7", "2a", "e3"] {
         #expect(!text.contains(secret) || text.contains("secret_42"), "\(text)")
       }
     }
     #expect(texts.contains("UPDATE city SET name = ? || ?   WHERE id = ?"), "\(texts)")
     #expect(
-      "$1 = $$a 'b$$ || $q$x$q$ || E'\\n' || n'ü' || b".withoutLiterals
+      #"$1 = $$a 'b$$ || $q$x$q$ || E'\'s' || n'ü' || b"#.withoutLiterals
         == "$1 = ? || ? || ? || ? || b")
   }
 
@@ -143,7 +143,8 @@ struct ErrorLogTests {
     events.removeAll()
     try access.read(label: "report") { _ = try $0.value("SELECT count(*) FROM city", as: Int.self) }
     try access.inTransaction(label: "import") { try $0.executeUpdate("DELETE FROM city") }
-    #expect(Set(events.elements.map(\.label)) == ["report", "import"])
+    // A reader that is being opened serves no scope yet.
+    #expect(Set(events.elements.compactMap(\.label)) == ["report", "import"])
     #expect(events.elements.allSatisfy { $0.path == folder.file("cities.db") })
   }
 
@@ -154,7 +155,10 @@ struct ErrorLogTests {
     events.removeAll()
     let backup = try access.backup(every: .seconds(600), to: folder.file("copies"))
     _ = try onThisThread { try backup.backup() }
-    #expect(events.elements.isEmpty)
+    // (A pool's reader that was opened meanwhile reads the file's encoding.)
+    #expect(!events.elements.contains { $0.path?.contains("/copies/") == true })
+    #expect(
+      !events.elements.contains { $0.sql.contains("_check") || $0.sql.contains("data_version") })
     #expect(access.statistics.copies.isEmpty)
   }
 
@@ -191,7 +195,7 @@ struct ErrorLogTests {
     #expect(text.contains(" in its closure (2 statements), "), "\(text)")
     // A fast one isn't told of.
     errors.removeAll()
-    try access.read { _ in }
+    try await access.read { _ in }
     #expect(errors.elements.isEmpty)
   }
 }
