@@ -1,7 +1,10 @@
 import CSQLite
 
 /// An SQL function to be registered: its name, the number of its arguments, SQLite's flags, and what answers.
-struct FunctionEntry {
+///
+/// Sendable because nothing of it changes, and because its closures hold nothing that does: SQLite calls those of
+/// one entry on several connections at once.
+struct FunctionEntry: @unchecked Sendable {
   private let name: String
   private let argumentCount: Int32
   private let flags: Int32
@@ -68,6 +71,9 @@ struct FunctionEntry {
   }
 
   var hasObject: Bool { object != nil }
+
+  /// Whether no schema can call it, only a statement.
+  var isOnlyForStatements: Bool { flags & SQLITE_DIRECTONLY != 0 }
 
   /// Registers the function, and returns SQLite's code. SQLite owns the object from now on and releases it,
   /// also if this fails.

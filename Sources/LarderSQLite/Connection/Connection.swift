@@ -27,6 +27,8 @@ package final class Connection {
   }
   /// Whether ``HarmlessFunctions`` has replaced SQLite's functions.
   @exclusivity(unchecked) var hasHarmlessFunctions = false
+  /// Whether the functions that are only for statements have been registered.
+  @exclusivity(unchecked) var hasOwnFunctions = false
   /// Whether the schema has to be read again; see ``forgetSchema()``.
   @exclusivity(unchecked) var isSchemaStale = false
   /// Whether statements are timed for the trace.
@@ -148,7 +150,7 @@ package final class Connection {
     guard let handle else { return }
     busyHandler.isCancelled = { [unowned self] in reasons.contains(.cancellation) }
     busyHandler.install(on: handle)
-    autocheckpoint = Self.text("PRAGMA wal_autocheckpoint", on: handle).flatMap { Int($0) } ?? 1000
+    autocheckpoint = SQLiteLibrary.autocheckpoint
     if !isPrivate { installLogHook(on: handle) }
   }
 
@@ -355,7 +357,7 @@ package final class Connection {
     restartGuard = nil
     guard isOfThisProcess else { return }
     knownSchema.close()
-    Self.clearInterrupt(of: closing)
+    if interruptHandle.count > 0 { Self.clearInterrupt(of: closing) }
     sqlite3_close_v2(closing)
   }
 

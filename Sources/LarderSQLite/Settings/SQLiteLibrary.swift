@@ -37,6 +37,14 @@ public enum SQLiteLibrary {
     return options
   }
 
+  /// After how many frames of a log a new connection makes a checkpoint. Each connection that asked SQLite for
+  /// that would compile a statement.
+  static let autocheckpoint: Int = {
+    let name = "DEFAULT_WAL_AUTOCHECKPOINT="
+    let option = compileOptions.first { $0.hasPrefix(name) }
+    return option.flatMap { Int($0.dropFirst(name.count)) } ?? 1000
+  }()
+
   /// The bytes that SQLite has allocated, for all connections of the process.
   public static var memoryUsed: Int { Int(sqlite3_memory_used()) }
 

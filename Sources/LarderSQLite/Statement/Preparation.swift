@@ -74,8 +74,13 @@ extension Connection {
   ) throws -> SQLText.Compiled {
     let database = try sqlite()
     if isSchemaStale { forgetSchema() }
-    let compiled = text.compile(on: database, from: start, isPersistent: isPersistent)
-    guard compiled.code != SQLITE_OK, makesUsable(after: compiled.code) else { return compiled }
-    return text.compile(on: database, from: start, isPersistent: isPersistent)
+    var compiled = text.compile(on: database, from: start, isPersistent: isPersistent)
+    // Each of the two is so at most once.
+    while compiled.code != SQLITE_OK,
+      hasMissedFunctions(after: compiled.code) || makesUsable(after: compiled.code)
+    {
+      compiled = text.compile(on: database, from: start, isPersistent: isPersistent)
+    }
+    return compiled
   }
 }
