@@ -117,16 +117,33 @@ package final class RecordLayout: @unchecked Sendable {
   package func bind(
     _ record: UnsafeRawPointer, _ order: [Int], to arena: BindingArena, from first: Int32 = 1
   ) throws {
+    if arena.isEngine { return try bindInEngine(record, order, to: arena, from: first) }
     var index = first
-    let isEngine = arena.isEngine
     for column in order {
       do {
         let element = elements[column]
         let place = record + element.place
-        if isEngine || !element.written.bind(place, to: arena, at: index) {
+        if !element.written.bind(place, to: arena, at: index) {
           try element.property._withUnsafeGuaranteedRef {
             try $0.bind(place, ParameterBinder(arena: arena, index: index))
           }
+        }
+      } catch {
+        throw ColumnFailure(column: column, error: error)
+      }
+      index &+= 1
+    }
+  }
+
+  /// Binds the properties to the parameters of another engine.
+  private func bindInEngine(
+    _ record: UnsafeRawPointer, _ order: [Int], to arena: BindingArena, from first: Int32
+  ) throws {
+    var index = first
+    for column in order {
+      do {
+        try elements[column].property._withUnsafeGuaranteedRef {
+          try $0.bind(record + $0.offset, ParameterBinder(arena: arena, index: index))
         }
       } catch {
         throw ColumnFailure(column: column, error: error)
