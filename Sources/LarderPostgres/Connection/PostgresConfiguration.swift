@@ -80,6 +80,12 @@ public struct PostgresConfiguration: Sendable {
   public var masksLiterals = false
   /// The shortest time a scope takes for ``log`` to be told where its time went; nil for none.
   public var slowScopeThreshold: Duration?
+  /// Whether the calls of scopes and their statements are timed, for `AccessStatistics.calls` and
+  /// `AccessStatistics.statements`.
+  public var measuresCalls = false
+  /// A closure that is called with the times of each scope when it has ended, on the caller's thread or in its
+  /// task.
+  public var spans: (@Sendable (ScopeSpan) -> Void)?
   /// Holds the log, so that all connections count equal errors together.
   private var reporting = Configuration()
 
@@ -98,6 +104,8 @@ public struct PostgresConfiguration: Sendable {
     var configuration = reporting
     configuration.masksLiterals = masksLiterals
     configuration.slowScopeThreshold = slowScopeThreshold
+    configuration.measuresCalls = measuresCalls
+    configuration.spans = spans
     configuration.statementCacheCapacity = statementCacheCapacity
     configuration.statementDeadline = statementDeadline
     configuration.trace = trace

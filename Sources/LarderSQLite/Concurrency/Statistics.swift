@@ -20,6 +20,12 @@ public struct AccessStatistics: Hashable, Sendable {
     public internal(set) var age: Duration?
     /// The time since the running one has begun; nil if none runs. It grows while a disk doesn't answer.
     public internal(set) var running: Duration?
+    /// How many have taken how long: one count for each of ``limits``, of those that took at most as long and
+    /// longer than the limit before; then one count of those that took longer than the last limit. Empty if
+    /// there were none.
+    public internal(set) var histogram: [Int] = []
+    /// The limits of ``histogram``, from 10 µs to 10 s.
+    public static var limits: [Duration] { Histogram.limits.map { .nanoseconds($0) } }
   }
 
   /// A holder of something that others wait for.
@@ -48,6 +54,13 @@ public struct AccessStatistics: Hashable, Sendable {
   public internal(set) var waited = Duration.zero
   /// The longest wait of a single scope.
   public internal(set) var longestWait = Duration.zero
+  /// The scopes that have waited for the writer, or in a server's pool for a connection, and got it.
+  public internal(set) var wait = Timing()
+  /// The calls of scopes by label, if ``Configuration/measuresCalls`` is on. Of the 129th label and later
+  /// ones, all are under the label `other`.
+  public internal(set) var calls: [String: Timing] = [:]
+  /// The statements of scopes, if ``Configuration/measuresCalls`` is on: their time in SQLite.
+  public internal(set) var statements = Timing()
   /// The time spent in COMMIT, for databases in files. The wait for a shared sync isn't included.
   public internal(set) var timeInCommit = Duration.zero
   /// The COMMITs of scopes, for databases in files. If syncs aren't shared, they contain those of SQLite.
@@ -108,6 +121,30 @@ extension AccessStatistics.Timing {
     duration = .nanoseconds(figures.last)
     age = figures.age.map { .nanoseconds($0) }
     running = figures.running.map { .nanoseconds($0) }
+    histogram = figures.count > 0 ? figures.histogram : []
+  }
+
+  /// Adds a duration that has ended just now.
+  mutating func add(_ spent: Duration) {
+    count += 1
+    total += spent
+    longest = max(longest, spent)
+    duration = spent
+    if histogram.isEmpty { histogram = Array(repeating: 0, count: Histogram.limits.count + 1) }
+    histogram[Histogram.bucket(of: spent.inNanoseconds)] += 1
+  }
+
+  /// Adds the figures of work in several places.
+  static func += (sum: inout Self, other: Self) {
+    guard other.count > 0 else { return }
+    sum.count += other.count
+    sum.total += other.total
+    sum.longest = max(sum.longest, other.longest)
+    if let age = other.age, age <= sum.age ?? age {
+      (sum.duration, sum.age) = (other.duration, age)
+    }
+    sum.histogram =
+      sum.histogram.isEmpty ? other.histogram : zip(sum.histogram, other.histogram).map(+)
   }
 }
 

@@ -6,11 +6,14 @@ struct WaitQueue {
   /// Whether a sweep for tasks that have waited too long is scheduled.
   private(set) var isSwept = false
   private var figures = AccessStatistics()
+  /// When a scope has last got what it waited for.
+  private var lastSuccess = Duration.zero
 
   /// The statistics of the waits.
   var statistics: AccessStatistics {
     var statistics = figures
     statistics.waiting = count
+    if figures.waits > 0 { statistics.wait.age = max(.zero, MonotonicClock.now - lastSuccess) }
     return statistics
   }
 
@@ -39,6 +42,8 @@ struct WaitQueue {
     figures.waits += 1
     figures.waited += waited
     figures.longestWait = max(figures.longestWait, waited)
+    figures.wait.add(max(.zero, waited))
+    lastSuccess = time
   }
 
   /// Removes a scope, wherever it stands. It must be in this queue.

@@ -31,7 +31,7 @@ package final class Connection {
   @exclusivity(unchecked) var hasOwnFunctions = false
   /// Whether the schema has to be read again; see ``forgetSchema()``.
   @exclusivity(unchecked) var isSchemaStale = false
-  /// Whether statements are timed for the trace.
+  /// Whether statements are timed for the trace, or for the scope's span.
   @exclusivity(unchecked) var measures: Bool
   /// Whether statements are timed, for the trace or for a deadline.
   var isMeasuring: Bool {
@@ -72,6 +72,8 @@ package final class Connection {
   var checkpointWork: TimedWork?
   /// Called with the time of a scope's COMMIT in nanoseconds; nil if nobody asks for it.
   @exclusivity(unchecked) var onTimedCommit: ((Int) -> Void)?
+  /// Called with the SQL and the time of each statement of a scope's closure; nil if nobody asks for them.
+  @exclusivity(unchecked) var onTimedStatement: ((() -> String, Duration) -> Void)?
   /// The label of the scope that uses the connection; nil outside of queues and pools.
   var currentLabel: (() -> String?)?
   /// Where another engine's database is, for errors and the trace.

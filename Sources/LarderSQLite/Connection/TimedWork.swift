@@ -13,6 +13,7 @@ final class TimedWork: Sendable {
   private let began = Atomic<Int>(0)
   /// What the last one has left to do, for checkpoints: frames.
   let left = Atomic<Int>(0)
+  private let histogram = Histogram()
 
   /// The figures at one moment, in nanoseconds.
   struct Figures {
@@ -24,6 +25,8 @@ final class TimedWork: Sendable {
     let age: Int?
     /// The time since the running one has begun; nil if none runs.
     let running: Int?
+    /// How many there were in each bucket of ``Histogram``.
+    let histogram: [Int]
   }
 
   @inline(__always)
@@ -39,12 +42,20 @@ final class TimedWork: Sendable {
     if spent > longest.load(ordering: .relaxed) { longest.store(spent, ordering: .relaxed) }
     last.store(spent, ordering: .relaxed)
     ended.store(time, ordering: .relaxed)
+    histogram.addAlone(spent)
   }
 
   /// Notes work that has ended now. Any number of threads may do this work at a time.
   func add(since start: Int) {
     let now = MonotonicClock.nanoseconds
-    add(count: 1, total: max(0, now &- start), longest: max(0, now &- start), at: now)
+    add(now &- start, at: now)
+  }
+
+  /// Notes work of a duration that has ended at a time.
+  func add(_ spent: Int, at time: Int) {
+    let spent = max(0, spent)
+    add(count: 1, total: spent, longest: spent, at: time)
+    histogram.add(spent)
   }
 
   private func add(count more: Int, total spent: Int, longest single: Int, at time: Int) {
@@ -63,6 +74,7 @@ final class TimedWork: Sendable {
       count: more, total: other.total.exchange(0, ordering: .relaxed),
       longest: other.longest.exchange(0, ordering: .relaxed),
       at: other.ended.load(ordering: .relaxed))
+    histogram.take(other.histogram)
   }
 
   /// The time that the last one took, in nanoseconds.
@@ -75,6 +87,6 @@ final class TimedWork: Sendable {
       count: count.load(ordering: .relaxed), total: total.load(ordering: .relaxed),
       longest: longest.load(ordering: .relaxed), last: lastTime,
       age: ended == 0 ? nil : max(0, now &- ended),
-      running: began == 0 ? nil : max(0, now &- began))
+      running: began == 0 ? nil : max(0, now &- began), histogram: histogram.values)
   }
 }

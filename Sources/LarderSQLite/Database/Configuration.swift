@@ -153,6 +153,13 @@ public struct Configuration: Sendable {
   /// The shortest time a scope takes from its call to its return for ``log`` to be told, with
   /// `ResultCode.warning`, where its time went and who was ahead of it. Nil: none.
   public var slowScopeThreshold: Duration?
+  /// Whether the calls of scopes and their statements are timed, for ``AccessStatistics/calls`` and
+  /// ``AccessStatistics/statements``. Each scope then reads the clock four times more, and each step of a
+  /// statement twice.
+  public var measuresCalls = false
+  /// Called with the times of each scope of a queue or pool when it has ended: on the caller's thread or in
+  /// its task, so that task-local values are the caller's. The writer is free by then.
+  public var spans: (@Sendable (ScopeSpan) -> Void)?
   /// Extensions that each connection loads once it is open, before ``prepareDatabase``. SQL can't load any,
   /// whatever this holds.
   public var extensions: [Extension] = []

@@ -94,7 +94,7 @@ extension Database {
   package func tracing<T>(
     _ trace: @escaping @Sendable (TraceEvent) -> Void, _ body: () throws -> T
   ) rethrows -> T {
-    let own = connection.reporting
+    let (own, measured) = (connection.reporting, connection.measures)
     connection.reporting.trace = { event in
       trace(event)
       if event.duration >= own.slowStatementThreshold { own.trace?(event) }
@@ -103,7 +103,7 @@ extension Database {
     connection.measures = true
     defer {
       connection.reporting = own
-      connection.measures = own.trace != nil
+      connection.measures = measured
     }
     return try body()
   }

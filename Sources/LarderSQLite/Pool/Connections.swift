@@ -30,7 +30,8 @@ public final class Connections: Sendable {
   let failures = Atomic<Int>(0)
   /// The configuration, as far as it is of all engines.
   let configuration: Configuration
-  let slowScopeThreshold: Duration?
+  /// What is measured of scopes; nil for nothing.
+  let measurement: ScopeMeasurement?
   /// Where another engine's database is, for errors.
   let place: String?
   /// Looks at the file's surroundings; nil for a database that is in none.
@@ -49,7 +50,7 @@ public final class Connections: Sendable {
     engine = "SQLite"
     retryLimit = writer.configuration.retryLimit
     configuration = writer.configuration
-    slowScopeThreshold = configuration.slowScopeThreshold
+    measurement = ScopeMeasurement(configuration)
     place = writer.location?.path
     surroundings = writer.location.map { FileSurroundings($0) }
     engineRetries = nil
@@ -82,7 +83,7 @@ public final class Connections: Sendable {
     self.engine = engine
     retryLimit = nil
     self.configuration = configuration
-    slowScopeThreshold = configuration.slowScopeThreshold
+    measurement = ScopeMeasurement(configuration)
     self.place = place
     surroundings = nil
     engineRetries = retries
@@ -133,7 +134,7 @@ public final class Connections: Sendable {
     _ kind: ScopeKind, _ call: ScopeCall, _ body: (Database) throws -> Void
   ) throws {
     do {
-      if slowScopeThreshold != nil { return try runWatched(kind, call, body) }
+      if let measurement { return try runWatched(measurement, kind, call, body) }
       try runAnywhere(kind, call, body)
     } catch {
       throw reported(error, call)
@@ -274,21 +275,14 @@ public final class Connections: Sendable {
     _ body: @escaping @Sendable (Database) throws -> T
   ) async throws -> T {
     do {
-      guard slowScopeThreshold != nil else { return try await performAnywhere(kind, call, body) }
-      let watched = watch()
-      defer { explain(watched, call) }
-      return try await performAnywhere(kind, call) { db in
-        var result: T?
-        try watched.run(on: db) { result = try body($0) }
-        guard let result else { throw DatabaseError(.internal, "the scope has no result") }
-        return result
-      }
+      guard let measurement else { return try await performAnywhere(kind, call, body) }
+      return try await performWatched(measurement, kind, call, body)
     } catch {
       throw reported(error, call)
     }
   }
 
-  private func performAnywhere<T: Sendable>(
+  func performAnywhere<T: Sendable>(
     _ kind: ScopeKind, _ call: ScopeCall,
     _ body: @escaping @Sendable (Database) throws -> T
   ) async throws -> T {

@@ -24,25 +24,59 @@ extension Connections {
     _ = configuration.reporting(event)
   }
 
-  /// Runs a scope, and tells the log of it if it turns out slow.
+  /// Runs a scope, measures it, and tells the log of it if it turns out slow.
   @inline(never)
   func runWatched(
-    _ kind: ScopeKind, _ call: ScopeCall, _ body: (Database) throws -> Void
+    _ measurement: ScopeMeasurement, _ kind: ScopeKind, _ call: ScopeCall,
+    _ body: (Database) throws -> Void
   ) throws {
-    let watched = watch()
-    defer { explain(watched, call) }
-    try runAnywhere(kind, call) { db in try watched.run(on: db, body) }
+    let watched = watch(measurement)
+    do {
+      try runAnywhere(kind, call) { db in try watched.run(on: db, body) }
+    } catch {
+      tell(measurement, watched, call, error)
+      throw error
+    }
+    tell(measurement, watched, call)
+  }
+
+  /// Async variant. Suspends the task while the scope waits.
+  func performWatched<T: Sendable>(
+    _ measurement: ScopeMeasurement, _ kind: ScopeKind, _ call: ScopeCall,
+    _ body: @escaping @Sendable (Database) throws -> T
+  ) async throws -> T {
+    let watched = watch(measurement)
+    do {
+      let result = try await performAnywhere(kind, call) { db in
+        var result: T?
+        try watched.run(on: db) { result = try body($0) }
+        guard let result else { throw DatabaseError(.internal, "the scope has no result") }
+        return result
+      }
+      tell(measurement, watched, call)
+      return result
+    } catch {
+      tell(measurement, watched, call, error)
+      throw error
+    }
   }
 
   /// Begins to watch a scope that is about to be called.
-  func watch() -> WatchedScope {
-    guard let lock = writer?.lock, lock.isHeld else { return WatchedScope(behind: nil, waiting: 0) }
-    return WatchedScope(behind: lock.holderCall.description, waiting: lock.waitingCount)
+  private func watch(_ measurement: ScopeMeasurement) -> WatchedScope {
+    guard let lock = writer?.lock, lock.isHeld else {
+      return WatchedScope(measurement, behind: nil, waiting: 0)
+    }
+    return WatchedScope(
+      measurement, behind: lock.holderCall.description, waiting: lock.waitingCount)
   }
 
-  /// Tells the log of a watched scope if it was slow.
-  func explain(_ watched: WatchedScope, _ call: ScopeCall) {
-    guard let slowScopeThreshold,
+  /// Tells of a watched scope that has ended: the log if it was slow, and whoever takes its span.
+  private func tell(
+    _ measurement: ScopeMeasurement, _ watched: WatchedScope, _ call: ScopeCall,
+    _ error: (any Error)? = nil
+  ) {
+    if let span = watched.end(call, of: engine, at: place, error) { measurement.spans?(span) }
+    guard let slowScopeThreshold = measurement.slowScopeThreshold,
       let text = watched.explanation(of: call.description, from: slowScopeThreshold)
     else { return }
     var event = DatabaseError(.warning, text, engine: engine)
@@ -56,6 +90,7 @@ extension Connections {
     statistics.retries = retries.load(ordering: .relaxed)
     engineRetries?.describe(&statistics)
     statistics.failures = failures.load(ordering: .relaxed)
+    measurement?.times?.describe(&statistics)
     let now = MonotonicClock.now
     statistics.copies = companions.withLock { $0.list.compactMap(\.currentWork) }.map {
       AccessStatistics.Holder(label: $0.label, duration: now - $0.since)
@@ -88,6 +123,10 @@ extension WatchedScope {
     try run(
       on: database.connection,
       { database.cache.statistics.hits &+ database.cache.statistics.misses }
-    ) { try body(database) }
+    ) {
+      // Those that the closure leaves open are its own, too.
+      defer { if database.hasOpenStatements { database.closeOpenStatements() } }
+      try body(database)
+    }
   }
 }

@@ -32,10 +32,19 @@ extension AccessStatistics {
     text.add("wait_seconds", .counter, "Time waited for the writer.", waited)
     text.add("wait_longest_seconds", .gauge, "Longest wait for the writer.", longestWait)
     text.add("waiting", .gauge, "Callers that wait for the writer now.", waiting)
+    text.add("wait_duration_seconds", "Waits for the writer.", [(nil, wait)])
     text.add("commit", "COMMITs", commit)
     text.add("sync", "Shared syncs of the log", sync)
     text.add("sync_wait", "Waits for shared syncs", syncWait)
     text.add("checkpoint", "Checkpoints", checkpoint)
+    if statements.count > 0 {
+      text.add("statement_duration_seconds", "Statements of scopes.", [(nil, statements)])
+    }
+    if !calls.isEmpty {
+      text.add(
+        "call_duration_seconds", "Calls of scopes by label.",
+        calls.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
+    }
     text.add("largest_group", .gauge, "Most commits that shared a sync.", largestGroup)
     text.add("log_frames", .gauge, "Frames in the write-ahead log.", logFrames)
     text.add("pending_frames", .gauge, "Frames left by the last checkpoint.", pendingFrames)
@@ -69,7 +78,7 @@ private struct PrometheusText {
   }
 
   enum Kind: String {
-    case counter, gauge
+    case counter, gauge, histogram
   }
 
   var text: String { metrics.map { $0.description + $0.lines }.joined() }
@@ -95,7 +104,7 @@ private struct PrometheusText {
   ) {
     add(
       name, kind, help, "\((holder?.duration ?? .zero) / .seconds(1))",
-      holder.map { ("holder", Self.escaped($0.label, quotes: true)) })
+      holder.map { [("holder", Self.escaped($0.label, quotes: true))] } ?? [])
   }
 
   mutating func add(_ name: String, _ subject: String, _ timing: AccessStatistics.Timing) {
@@ -106,11 +115,30 @@ private struct PrometheusText {
     add(
       "\(name)_running_seconds", .gauge, "\(subject): since the running one began; 0 for none.",
       timing.running ?? .zero)
+    add("\(name)_duration_seconds", "\(subject): how many took how long.", [(nil, timing)])
+  }
+
+  /// Writes histograms, of which each may have a label of its own.
+  mutating func add(
+    _ name: String, _ help: String, _ timings: [(call: String?, AccessStatistics.Timing)]
+  ) {
+    let limits = Histogram.limits.map { "\(Double($0) / 1e9)" } + ["+Inf"]
+    for (call, timing) in timings {
+      let call = call.map { [("call", Self.escaped($0, quotes: true))] } ?? []
+      var sum = 0
+      for (index, limit) in limits.enumerated() {
+        // The last one is the count, even if one was added between the two readings.
+        sum += timing.histogram.isEmpty ? 0 : timing.histogram[index]
+        add(name, .histogram, help, "\(sum)", call + [("le", limit)], suffix: "_bucket")
+      }
+      add(name, .histogram, help, "\(timing.total / .seconds(1))", call, suffix: "_sum")
+      add(name, .histogram, help, "\(sum)", call, suffix: "_count")
+    }
   }
 
   private mutating func add(
     _ name: String, _ kind: Kind, _ help: String, _ value: String,
-    _ extra: (name: String, value: String)? = nil
+    _ extra: [(name: String, value: String)] = [], suffix: String = ""
   ) {
     let name = "larder_\(name)" + (kind == .counter ? "_total" : "")
     let index = indexes[name] ?? metrics.count
@@ -119,9 +147,9 @@ private struct PrometheusText {
       let help = Self.escaped(help, quotes: false)
       metrics.append(Metric(description: "# HELP \(name) \(help)\n# TYPE \(name) \(kind)\n"))
     }
-    let all = (labels.filter { $0.name != extra?.name } + [extra].compactMap { $0 })
+    let all = (labels.filter { label in !extra.contains { $0.name == label.name } } + extra)
       .map { "\($0.name)=\"\($0.value)\"" }.joined(separator: ",")
-    metrics[index].lines += name + (all.isEmpty ? "" : "{\(all)}") + " \(value)\n"
+    metrics[index].lines += name + suffix + (all.isEmpty ? "" : "{\(all)}") + " \(value)\n"
   }
 
   private static func name(_ text: String) -> String {

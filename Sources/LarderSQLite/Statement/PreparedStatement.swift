@@ -367,7 +367,9 @@ package final class PreparedStatement {
   }
 
   private func traceEvent() -> TraceEvent? {
-    guard connection.measures, state != .ready,
+    guard connection.measures, state != .ready else { return nil }
+    connection.onTimedStatement?({ sql }, measurement.spent)
+    guard connection.reporting.trace != nil,
       measurement.spent >= connection.reporting.slowStatementThreshold
     else { return nil }
     let shows = connection.reporting.showsArguments

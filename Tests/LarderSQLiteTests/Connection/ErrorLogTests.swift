@@ -166,7 +166,7 @@ struct ErrorLogTests {
     "A slow scope is one line: where its time went, and who was ahead of it",
     arguments: [false, true])
   func slowScope(isTask: Bool) async throws {
-    let access = try open(isPool: true) { $0.slowScopeThreshold = .milliseconds(50) }
+    let access = try open(isPool: true) { $0.slowScopeThreshold = .milliseconds(300) }
     #expect(errors.elements.isEmpty)
     let letGo = DispatchSemaphore(value: 0)
     let holder = Caller {
@@ -183,7 +183,7 @@ struct ErrorLogTests {
       : Caller { try access.inTransaction(label: "signup", body) }
     try await yieldUntil { access.statistics.waiting == 1 }
     let start = ContinuousClock.now
-    try await yieldUntil { ContinuousClock.now - start > .milliseconds(60) }
+    try await yieldUntil { ContinuousClock.now - start > .milliseconds(310) }
     letGo.signal()
     try await holder.end()
     try await caller.end()

@@ -1,0 +1,327 @@
+import CFaultInjection
+import Foundation
+import LarderSQLite
+import TestSupport
+import Testing
+
+/// Tests that each alarm of the documentation's file fires for the failure that it is for, and no other does.
+///
+/// Prometheus's own `promtool` evaluates the rules, over half an hour of scraped values: those of a healthy
+/// database, then those of the failure, as they would go on if it lasted.
+extension DurableOutcomeTests {
+  /// Opens a database on an ordinary disk, unless told otherwise.
+  private func openScraped(
+    isPool: Bool = true, isFaulty: Bool = false,
+    configure: (inout Configuration) -> Void = { _ in }
+  ) throws -> any DatabaseAccess {
+    let access = try open(isPool: isPool) { configuration in
+      if !isFaulty { configuration.vfs = nil }
+      configuration.measuresCalls = true
+      configuration.scopeTimeout = .seconds(5)
+      configure(&configuration)
+    }
+    #expect(wait { access.statistics.freeBytes != nil })
+    return access
+  }
+
+  private static func change(_ access: any DatabaseAccess) throws {
+    _ = try access.inTransaction { try $0.executeUpdate("UPDATE city SET name = name") }
+  }
+
+  @Test("While all is well, no alarm fires", .enabled(if: Alarms.areThere, "no promtool"))
+  func noAlarm() throws {
+    let access = try openScraped()
+    defer { close(access) }
+    let alarms = Alarms(access)
+    for _ in 0..<50 { try Self.change(access) }
+    try access.read { _ = try $0.value("SELECT count(*) FROM city", as: Int.self) }
+    try access.checkpoint(.full)
+    #expect(try alarms.firing(access) == [])
+  }
+
+  @Test(
+    "An alarm fires for slow syncs and checkpoints", .enabled(if: Alarms.areThere, "no promtool"),
+    arguments: [Configuration.Synchronous.full, .normal])
+  func slowDiskAlarm(synchronous: Configuration.Synchronous) throws {
+    let access = try openScraped(isFaulty: true) { $0.synchronous = synchronous }
+    defer { close(access) }
+    let alarms = Alarms(access)
+    // Of several checkpoints only those that have something to do are slow.
+    durability_begin(synchronous == .normal ? 1_000_000 : 300_000, 0)
+    insert("Bergen", access)
+    if synchronous == .normal { callers.start("checkpoint") { try access.checkpoint(.full) } }
+    #expect(callers.end())
+    #expect(try alarms.firing(access) == ["LarderDiskSlow"])
+  }
+
+  @Test("An alarm fires for a sync that hangs", .enabled(if: Alarms.areThere, "no promtool"))
+  func hangingSyncAlarm() throws {
+    let access = try openScraped(isFaulty: true)
+    defer { close(access) }
+    let alarms = Alarms(access)
+    durability_hold_syncs(1)
+    insert("Bergen", access)
+    #expect(wait { access.statistics.sync.running != nil && access.statistics.writer == nil })
+    #expect(try alarms.firing(access) == ["LarderDiskHangs"])
+    durability_hold_syncs(0)
+    #expect(callers.end())
+  }
+
+  @Test("An alarm fires for a failed sync", .enabled(if: Alarms.areThere, "no promtool"))
+  func failedSyncAlarm() throws {
+    let access = try openScraped(isFaulty: true)
+    defer { close(access) }
+    let alarms = Alarms(access)
+    durability_begin(0, 1)
+    insert("Bergen", access)
+    #expect(callers.end())
+    #expect(try alarms.firing(access) == ["LarderBroken", "LarderFailures"])
+  }
+
+  @Test(
+    "An alarm fires for a moved file, and for a removed log",
+    .enabled(if: Alarms.areThere, "no promtool"), arguments: ["", "-wal"])
+  func movedFileAlarm(suffix: String) throws {
+    let access = try openScraped()
+    defer { close(access) }
+    let alarms = Alarms(access)
+    let path = folder.file("cities.db") + suffix
+    #expect(rename(path, path + "-moved") == 0)
+    #expect(throws: DatabaseError.self) { try Self.change(access) }
+    #expect(try alarms.firing(access) == ["LarderBroken", "LarderFailures"])
+  }
+
+  @Test(
+    "Alarms fire for a reader of another process that starves checkpoints",
+    .enabled(if: Alarms.areThere, "no promtool"))
+  func starvedCheckpointAlarm() throws {
+    // Small pages, of which many can be written.
+    var plain = Configuration()
+    plain.journalMode = .delete
+    let path = folder.file("cities.db")
+    let db = try Database(path: path, configuration: plain)
+    try db.executeStatements("PRAGMA page_size = 512; VACUUM")
+    try db.close()
+    let access = try openScraped { $0.synchronous = .normal }
+    defer { close(access) }
+    let alarms = Alarms(access)
+    let shell = try ChildProcess("sqlite3", [path])
+    shell.say("BEGIN; SELECT count(*) FROM city;")
+    #expect(shell.line() == "1")
+    try access.inTransaction {
+      try $0.executeUpdate("INSERT INTO city VALUES (zeroblob(17000000))")
+    }
+    try access.checkpoint(.passive)
+    #expect(wait { access.statistics.pinned != nil })
+    #expect(try alarms.firing(access) == ["LarderLogLarge", "LarderLogPinned"])
+    shell.say("COMMIT;")
+    shell.say(".quit")
+    _ = shell.end()
+  }
+
+  @Test("Alarms fire for a read that doesn't end", .enabled(if: Alarms.areThere, "no promtool"))
+  func leakedReadAlarm() throws {
+    let access = try openScraped()
+    defer { close(access) }
+    let alarms = Alarms(access)
+    let names = try access.read(label: "report") { db in
+      _ = try db.value("SELECT count(*) FROM city", as: Int.self)
+      callers.start("write") {
+        for _ in 0..<20 { try Self.change(access) }
+        try access.checkpoint(.passive)
+      }
+      #expect(callers.end())
+      return try alarms.firing(access)
+    }
+    #expect(names == ["LarderLogPinned", "LarderReadLeaked"])
+  }
+
+  @Test(
+    "Alarms fire for a long writer, for those that wait for it, and for those that wait in vain",
+    .enabled(if: Alarms.areThere, "no promtool"))
+  func longWriterAlarm() throws {
+    let access = try openScraped { $0.scopeTimeout = .milliseconds(300) }
+    defer { close(access) }
+    var alarms = Alarms(access)
+    let letGo = DispatchSemaphore(value: 0)
+    callers.start("long") {
+      try access.inTransaction(label: "nightly import") { _ in letGo.wait() }
+    }
+    #expect(wait { access.statistics.writer != nil })
+    #expect(try alarms.firing(access) == ["LarderWriterHeld"])
+    insert("Bergen", access)
+    #expect(wait { access.statistics.refusals == 1 })
+    #expect(
+      try alarms.firing(access) == ["LarderFailures", "LarderRefusals", "LarderWriterHeld"])
+    // Another one waits for 150 ms, and gets the writer.
+    alarms = Alarms(access)
+    insert("Oslo", access)
+    #expect(wait { access.statistics.waiting == 1 })
+    let start = ContinuousClock.now
+    #expect(wait { ContinuousClock.now - start > .milliseconds(150) })
+    letGo.signal()
+    #expect(callers.end())
+    #expect(try alarms.firing(access).contains("LarderWritersWait"))
+  }
+
+  @Test("An alarm fires for another process's lock", .enabled(if: Alarms.areThere, "no promtool"))
+  func lockedFileAlarm() throws {
+    let access = try openScraped {
+      $0.busyTimeout = .zero
+      $0.retryLimit = .seconds(30)
+    }
+    defer { close(access) }
+    let alarms = Alarms(access)
+    let other = try Database(path: folder.file("cities.db"))
+    try other.executeStatements("BEGIN IMMEDIATE")
+    insert("Bergen", access)
+    #expect(wait { access.statistics.retries > 1 })
+    try other.executeStatements("COMMIT")
+    try other.close()
+    #expect(callers.end())
+    #expect(try alarms.firing(access) == ["LarderRetries"])
+  }
+
+  @Test(
+    "Alarms fire for a full disk",
+    .enabled(if: Alarms.areThere && geteuid() == 0, "no promtool, or not root"))
+  func fullDiskAlarm() throws {
+    let before = try openScraped()
+    let alarms = Alarms(before)
+    try before.close()
+    let disk = folder.file("disk")
+    #expect(mkdir(disk, 0o700) == 0)
+    guard mount("tmpfs", disk, "tmpfs", 0, "size=400k") == 0 else { return folder.remove() }
+    defer {
+      umount(disk)
+      folder.remove()
+    }
+    let pool = try DatabasePool(path: disk + "/cities.db")
+    try pool.inTransaction { try $0.executeStatements("CREATE TABLE city (name TEXT)") }
+    #expect(throws: DatabaseError.self) {
+      try pool.inTransaction {
+        try $0.executeUpdate("INSERT INTO city VALUES (zeroblob(1000000))")
+      }
+    }
+    #expect(wait { pool.statistics.freeBytes != nil })
+    #expect(try alarms.firing(pool) == ["LarderFailures", "LarderVolumeFull"])
+    try pool.close()
+  }
+
+  @Test(
+    "The dashboard's queries are valid, and ask for metrics that are written",
+    .enabled(if: Alarms.areThere, "no promtool"))
+  func dashboard() throws {
+    let access = try openScraped()
+    defer { close(access) }
+    let text = try String(contentsOf: Alarms.file("dashboard.json"), encoding: .utf8)
+    let all = try #require(
+      try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
+    let panels = all["panels"] as? [[String: Any]] ?? []
+    let queries = panels.flatMap { $0["targets"] as? [[String: Any]] ?? [] }
+      .compactMap { $0["expr"] as? String }
+      .map { $0.replacingOccurrences(of: "$database", with: ".*") }
+    #expect(queries.count > 20)
+    let rules = queries.map { ["record": "larder:query", "expr": $0] }
+    let file = folder.file("rules.json")
+    let groups = ["groups": [["name": "dashboard", "rules": rules]]]
+    try Alarms.write(groups, to: file)
+    let promtool = try ChildProcess("promtool", ["check", "rules", "--lint=none", file])
+    let output = promtool.remainingLines()
+    #expect(promtool.end() == 0, "\(output)")
+
+    try Self.change(access)
+    let written = Set(Alarms.samples(access.statistics).keys.map { $0.prefix { $0 != "{" } })
+    let alarms = try String(contentsOf: Alarms.file("alarms.yml"), encoding: .utf8)
+    let asked = (queries.joined() + alarms).matches(of: /larder_[a-z_]+/).map(\.output)
+    #expect(asked.count > 40)
+    for name in Set(asked) { #expect(written.contains(name), "\(name)") }
+  }
+}
+
+/// The alarms of the documentation's file, and what is scraped while all is well.
+private struct Alarms {
+  private let healthy: [String: Double]
+
+  init(_ access: any DatabaseAccess) { healthy = Self.samples(access.statistics) }
+
+  static let areThere: Bool = {
+    (try? ChildProcess("promtool", ["--version"], output: .nothing, errors: .nothing))?.end() == 0
+  }()
+
+  /// A file of the documentation's.
+  static func file(_ name: String) -> URL {
+    URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent()
+      .appendingPathComponent("Sources/Larder/Larder.docc/Operation/\(name)")
+  }
+
+  /// Writes JSON, which is YAML too, but for the escaped slashes.
+  static func write(_ object: Any, to file: String) throws {
+    try JSONSerialization.data(withJSONObject: object, options: .withoutEscapingSlashes)
+      .write(to: URL(fileURLWithPath: file))
+  }
+
+  /// Each line of the metrics: its name with labels, and its value.
+  static func samples(_ statistics: AccessStatistics) -> [String: Double] {
+    let text = statistics.prometheusText(labels: ["database": "cities"])
+    let lines = text.split(separator: "\n").filter { !$0.hasPrefix("#") }
+    return Dictionary(
+      uniqueKeysWithValues: lines.compactMap { line in
+        line.lastIndex(of: " ").flatMap { space in
+          Double(line[line.index(after: space)...]).map { (String(line[..<space]), $0) }
+        }
+      })
+  }
+
+  /// The names of the alarms that fire if what is seen now goes on for half an hour.
+  func firing(_ access: any DatabaseAccess) throws -> [String] {
+    let now = Self.samples(access.statistics)
+    let later = Self.samples(access.statistics)
+    var series: [[String: String]] = []
+    for name in Set(healthy.keys).union(now.keys).sorted() {
+      let before = healthy[name]
+      let value = now[name] ?? later[name]
+      // A minute each.
+      var values = before.map { "\($0)x9" } ?? "_x10"
+      if let value {
+        var step = 0.0
+        if name.prefix(while: { $0 != "{" }).hasSuffix("_total") {
+          step = max(0, value - (before ?? 0))
+        } else if name.contains("seconds"), value > 0, later[name] ?? 0 > value {
+          // The age of something that goes on.
+          step = 60
+        }
+        values += " \(value)+\(step)x29"
+      }
+      series.append(["series": name, "values": values])
+    }
+    let test: [String: Any] = [
+      "rule_files": [Self.file("alarms.yml").path], "evaluation_interval": "1m",
+      "tests": [
+        [
+          "interval": "1m", "input_series": series,
+          "promql_expr_test": [
+            // The test fails, and tells what there was instead.
+            [
+              "expr": "count by (alertname) (ALERTS{alertstate=\"firing\"})", "eval_time": "35m",
+              "exp_samples": [["labels": "{}", "value": -1]],
+            ],
+            [
+              "expr": "count(ALERTS)", "eval_time": "9m", "exp_samples": [],
+            ],
+          ],
+        ]
+      ],
+    ]
+    let folder = try ScratchFolder()
+    defer { folder.remove() }
+    let file = folder.file("test.json")
+    try Self.write(test, to: file)
+    let promtool = try ChildProcess("promtool", ["test", "rules", file], errors: .output)
+    let output = promtool.remainingLines().joined(separator: "\n")
+    #expect(promtool.end() == 1)
+    #expect(output.contains("count by") && !output.contains("expr: \"count(ALERTS)\""), "\(output)")
+    return output.matches(of: /alertname="(\w+)"/).map { String($0.output.1) }.sorted()
+  }
+}
