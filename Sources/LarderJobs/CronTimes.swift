@@ -1,7 +1,7 @@
 import FoundationEssentials
 
 /// The times of a `cron` expression.
-struct CronTimes: Sendable {
+package struct CronTimes: Sendable {
   private let minutes: Set<Int>
   private let hours: Set<Int>
   private let days: Set<Int>
@@ -11,7 +11,7 @@ struct CronTimes: Sendable {
   private let isEither: Bool
   private let calendar: Calendar
 
-  init(_ expression: String, _ timeZone: TimeZone) throws {
+  package init(_ expression: String, _ timeZone: TimeZone) throws {
     let fields = expression.split(separator: " ")
     let ranges = [0...59, 0...23, 1...31, 1...12, 0...7]
     guard fields.count == 5 else { throw JobError.schedule(expression) }
@@ -58,7 +58,7 @@ struct CronTimes: Sendable {
   }
 
   /// The first time after a moment.
-  func next(after date: Date) -> Date { next(after: date, days: 9 * 366) ?? .distantFuture }
+  package func next(after date: Date) -> Date { next(after: date, days: 9 * 366) ?? .distantFuture }
 
   private func next(after date: Date, days count: Int) -> Date? {
     let today = calendar.startOfDay(for: date)

@@ -57,24 +57,39 @@ public struct StoredJob: Record, Equatable {
   /// When it was put in.
   public internal(set) var created: Date
 
-  /// The columns.
+  /// The columns, one for each property.
   public struct Columns: Sendable {
     // A number is never used again: workers know their jobs by it.
-    let id = Column("id", \StoredJob.id, .autoincrement)
-    let queue = Column("queue", \StoredJob.queue)
-    let state = Column("state", \StoredJob.state)
-    let priority = Column("priority", \StoredJob.priority)
-    let due = Column("due", \StoredJob.due, as: .unixMilliseconds)
-    let name = Column("name", \StoredJob.name)
-    let payload = Column("payload", \StoredJob.payload)
-    let attempts = Column("attempts", \StoredJob.attempts)
-    let mostAttempts = Column("mostAttempts", \StoredJob.mostAttempts)
-    let unique = Column("unique", \StoredJob.unique)
-    let limit = Column("limit", \StoredJob.limit)
-    let batch = Column("batch", \StoredJob.batch)
-    let worker = Column("worker", \StoredJob.worker)
-    let errors = Column("errors", \StoredJob.errors, as: .json)
-    let created = Column("created", \StoredJob.created, as: .unixMilliseconds)
+    /// The column of ``StoredJob/id``.
+    public let id = Column("id", \StoredJob.id, .autoincrement)
+    /// The column of ``StoredJob/queue``.
+    public let queue = Column("queue", \StoredJob.queue)
+    /// The column of ``StoredJob/state``.
+    public let state = Column("state", \StoredJob.state)
+    /// The column of ``StoredJob/priority``.
+    public let priority = Column("priority", \StoredJob.priority)
+    /// The column of ``StoredJob/due``.
+    public let due = Column("due", \StoredJob.due, as: .unixMilliseconds)
+    /// The column of ``StoredJob/name``.
+    public let name = Column("name", \StoredJob.name)
+    /// The column of ``StoredJob/payload``.
+    public let payload = Column("payload", \StoredJob.payload)
+    /// The column of ``StoredJob/attempts``.
+    public let attempts = Column("attempts", \StoredJob.attempts)
+    /// The column of ``StoredJob/mostAttempts``.
+    public let mostAttempts = Column("mostAttempts", \StoredJob.mostAttempts)
+    /// The column of ``StoredJob/unique``.
+    public let unique = Column("unique", \StoredJob.unique)
+    /// The column of ``StoredJob/limit``.
+    public let limit = Column("limit", \StoredJob.limit)
+    /// The column of ``StoredJob/batch``.
+    public let batch = Column("batch", \StoredJob.batch)
+    /// The column of ``StoredJob/worker``.
+    public let worker = Column("worker", \StoredJob.worker)
+    /// The column of ``StoredJob/errors``.
+    public let errors = Column("errors", \StoredJob.errors, as: .json)
+    /// The column of ``StoredJob/created``.
+    public let created = Column("created", \StoredJob.created, as: .unixMilliseconds)
   }
 
   /// The columns.
