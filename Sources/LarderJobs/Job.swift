@@ -40,7 +40,7 @@ extension Job {
 
   /// Puts the job into the database. Call it in the transaction that makes the job necessary.
   ///
-  /// - Parameter change: changes the job's ``options`` for this time.
+  /// - `change`: changes the job's ``options`` for this time.
   ///
   /// Returns the job's id; nil if an unfinished job has the same ``JobOptions/unique`` key. Throws
   /// `DatabaseError` if the tables of ``JobQueue/migrations`` aren't there, and `EncodingError`.
