@@ -72,8 +72,10 @@ struct JobClaim: Sendable {
       blocked.formUnion(jobs.dropFirst(room).map(\.stored.id))
     }
     guard !blocked.isEmpty else { return claimed }
+    let now = Date()
     try StoredJob.filter { $0.id.in(Array(blocked)) }.update(db) {
       $0.state = .blocked
+      $0.due = .value(now)
       $0.attempts -= 1
       $0.worker = .value(nil)
     }

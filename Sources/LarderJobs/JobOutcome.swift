@@ -52,6 +52,7 @@ struct JobOutcome: Sendable {
       $0.worker = .value(nil)
       if isInterrupted {
         $0.state = .ready
+        $0.due = .value(now)
         $0.attempts -= 1
         return
       }

@@ -188,14 +188,11 @@ final class JobWorker: Sendable {
   private func observe() -> Task<Void, Never>? {
     guard queue.store.connections.engine == "SQLite" else { return nil }
     return Task { [sweep, running, store = queue.store] in
+      // After an error the worker looks for itself, every now and then.
+      let values = store.values(of: { db in try sweep.isReady(db) })
       do {
-        for try await isReady in store.values(of: { db in try sweep.isReady(db) }) where isReady {
-          break
-        }
-      } catch {
-        // Then the worker looks for itself.
-      }
-      running.endObserving()
+        for try await isReady in values where isReady { return running.endObserving() }
+      } catch {}
     }
   }
 
