@@ -12,6 +12,7 @@ let package = Package(
     .library(name: "LarderSQLite", targets: ["LarderSQLite"]),
     .library(name: "LarderBackup", targets: ["LarderBackup"]),
     .library(name: "LarderFleet", targets: ["LarderFleet"]),
+    .library(name: "LarderJobs", targets: ["LarderJobs"]),
     .library(name: "LarderReplication", targets: ["LarderReplication"]),
     .library(name: "LarderS3", targets: ["LarderS3"]),
     .library(name: "LarderChangeset", targets: ["LarderChangeset"]),
@@ -39,6 +40,7 @@ let package = Package(
     .target(name: "LarderS3", dependencies: ["LarderReplication", "CCrypto"]),
     .target(name: "Larder", dependencies: ["LarderSQLite"]),
     .target(name: "LarderFleet", dependencies: ["Larder", "LarderReplication"]),
+    .target(name: "LarderJobs", dependencies: ["Larder"]),
     .target(name: "LarderChangeset", dependencies: ["Larder", "CSQLite"]),
     .target(name: "LarderVirtualTables", dependencies: ["Larder", "CSQLite"]),
     .systemLibrary(
@@ -107,6 +109,9 @@ let package = Package(
         "Larder", "LarderChangeset", "LarderFleet", "LarderReplication", "LarderTesting",
         "LarderVirtualTables", "PostgresSupport", "RandomQueries", "TestSupport", "test-process",
       ]),
+    .testTarget(
+      name: "LarderJobsTests",
+      dependencies: ["LarderJobs", "LarderPostgres", "PostgresSupport", "TestSupport"]),
     .target(
       name: "PostgresSupport", dependencies: ["LarderPostgres", "TestSupport"],
       path: "Tests/PostgresSupport"),
@@ -130,8 +135,9 @@ let package = Package(
     .executableTarget(
       name: "proof",
       dependencies: [
-        "Larder", "LarderBackup", "LarderChangeset", "LarderFleet", "LarderMacroExpansion",
-        "LarderReplication", "LarderTesting", "LarderVirtualTables", "CFaultInjection",
+        "Larder", "LarderBackup", "LarderChangeset", "LarderFleet", "LarderJobs",
+        "LarderMacroExpansion", "LarderReplication", "LarderTesting", "LarderVirtualTables",
+        "CFaultInjection",
         "PostgresSupport", "RandomQueries", "TestSupport",
       ],
       path: "Tests/Proof",

@@ -16,7 +16,7 @@ let rows: [any ProofRow.Type] = [
   FleetProof.self, ForeignTables.self, FullDisk.self,
   FullText.self,
   HostileFiles.self, HostileTexts.self, ToolFiles.self,
-  Injection.self, IOFaults.self, JSONReading.self,
+  Injection.self, IOFaults.self, JobsProof.self, JSONReading.self,
   Kills.self,
   Leaks.self, Macros.self, MisuseMatrix.self, MovedFile.self, ObservationRow.self,
   ObservedFaults.self, ObservedKills.self, OutOfMemory.self, PowerLoss.self,

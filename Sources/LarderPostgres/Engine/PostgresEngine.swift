@@ -171,6 +171,8 @@ final class PostgresEngine: CatalogedEngine {
     connection.deferred = ["BEGIN ISOLATION LEVEL \(isolation.rawValue)"]
   }
 
+  func relaxIsolation() throws { try isolate(.readCommitted) }
+
   func begin(_ sql: String, isReading: Bool = false) throws {
     guard !hasTransaction else {
       throw DatabaseError(.error, "a transaction is open already", engine: name)

@@ -42,6 +42,9 @@ package protocol EngineConnection: AnyObject {
   ///
   /// - Parameter deadline: the time by which it has to end, on the ``MonotonicClock``; nil for none.
   func waitForTurn(until deadline: Duration?) throws
+  /// Has each statement of the transaction, which has just begun, see the newest commits: for workers that lock
+  /// the rows they change, and would conflict for nothing. Throws if the transaction has run a statement.
+  func relaxIsolation() throws
   /// Notes that a row was written with an explicit key in a column that the engine numbers. Once that is
   /// committed, the engine's sequence continues behind the key.
   ///

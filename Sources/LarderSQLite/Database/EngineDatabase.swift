@@ -73,6 +73,12 @@ extension Database {
     try statement.copy(into: table, columns, failedRow: &failedRow, bindNext)
   }
 
+  /// Has each statement of the transaction see the newest commits; see ``EngineConnection``. SQLite's
+  /// writer always does.
+  package func relaxIsolation() throws {
+    try connection.reporting { try engine?.relaxIsolation() }
+  }
+
   /// Notes that a row was written with an explicit key; see ``EngineConnection``.
   package func noteKey(_ key: Int64, of column: String, in table: String) throws {
     try connection.reporting { try engine?.noteKey(key, of: column, in: table) }

@@ -1,5 +1,6 @@
 import LarderBackup
 import LarderFleet
+import LarderJobs
 import LarderReplication
 import Foundation
 import Larder
@@ -77,6 +78,19 @@ enum AccessMisuse {
       try fleet.read("a") { _ in }
       try fleet.withDatabase("a") { try $0.read { _ in } }
       try fleet.close()
+    },
+    Call(
+      "JobQueue.init(_:_:schedules:)", "JobContext.store", "JobContext.complete(_:)",
+      outcome: .either
+    ) { access, _ in
+      try Migrator(JobQueue.migrations).migrate(access)
+      try access.inTransaction { try MisusedJob().enqueue($0) }
+      let jobs = JobQueue(access, [MisusedJob.self])
+      try Elsewhere.inTask {
+        let worker = Task { try await jobs.work() }
+        worker.cancel()
+        try await worker.value
+      }
     },
     Call("DatabaseAccess.inSavepoint(label:line:_:)", outcome: .either) { access, _ in
       try Elsewhere.inTask { try await access.inSavepoint { _ in } }

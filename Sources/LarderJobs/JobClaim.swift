@@ -1,0 +1,84 @@
+import FoundationEssentials
+import Larder
+
+/// A job that a worker has claimed, with its value or the reason why there is none.
+struct ClaimedJob: Sendable {
+  let stored: StoredJob
+  let job: Result<any Job, any Error>
+
+  /// The limit that the job has now, which may be another one than when it was put in.
+  var limit: JobLimit? {
+    guard let limit = try? job.get().options.limit, limit.key == stored.limit else { return nil }
+    return limit
+  }
+}
+
+/// Takes the first ready jobs of some queues, in one transaction.
+///
+/// A job whose limit has no room is set aside as blocked, and so is read once, not by each claim. The end of
+/// another one of the limit makes it ready again.
+struct JobClaim: Sendable {
+  let queue: JobQueue
+  let queues: [String]
+  let worker: String
+  let lease: TimeInterval
+  var count: Int
+
+  private static let mostRounds = 8
+
+  /// The jobs, and whether there may be more that could be claimed at once.
+  func run(_ db: Database) throws -> (jobs: [ClaimedJob], hasMore: Bool) {
+    var jobs: [ClaimedJob] = []
+    var rounds = 0
+    for name in queues {
+      while jobs.count < count {
+        rounds += 1
+        guard rounds <= Self.mostRounds else { return (jobs, true) }
+        let wanted = count - jobs.count
+        let claimed = try take(wanted, of: name, db)
+        jobs += try admitted(claimed, db)
+        if claimed.count < wanted { break }
+      }
+    }
+    return (jobs, jobs.count == count)
+  }
+
+  private func take(_ count: Int, of name: String, _ db: Database) throws -> [ClaimedJob] {
+    let now = Date()
+    return try StoredJob.filter { $0.state == .ready && $0.queue == name }
+      .order { ($0.priority, $0.id) }
+      .claim(db, limit: count) {
+        $0.state = .running
+        $0.due = .value(now.addingTimeInterval(lease))
+        $0.attempts += 1
+        $0.worker = .value(worker)
+      }
+      .map { stored in ClaimedJob(stored: stored, job: Result { try queue.job(stored) }) }
+  }
+
+  /// Those of the jobs whose limits have room. Sets the others aside.
+  private func admitted(_ claimed: [ClaimedJob], _ db: Database) throws -> [ClaimedJob] {
+    let limited = Dictionary(grouping: claimed.filter { $0.limit != nil }) { $0.stored.limit ?? "" }
+    guard !limited.isEmpty else { return claimed }
+    var blocked: Set<Int64?> = []
+    // In the order of the keys, in which all workers lock them: nobody waits for one who waits for him.
+    for (key, jobs) in limited.sorted(by: { $0.key < $1.key }) {
+      guard let limit = jobs.first?.limit else { continue }
+      let now = Date()
+      var state = try LimitState.locked(key, now, db)
+      let running = try StoredJob.filter { $0.limit == key && $0.state == .running }.fetchCount(db)
+      let room = state.admit(jobs.count, limit, running: running - jobs.count, now)
+      try state.update(db)
+      blocked.formUnion(jobs.dropFirst(room).map(\.stored.id))
+    }
+    guard !blocked.isEmpty else { return claimed }
+    let now = Date()
+    try StoredJob.filter { $0.id.in(Array(blocked)) }.update(db) {
+      $0.state = .blocked
+      $0.due = .value(now)
+      $0.attempts -= 1
+      $0.worker = .value(nil)
+    }
+    return claimed.filter { !blocked.contains($0.stored.id) }
+  }
+}

@@ -1,0 +1,80 @@
+import Larder
+import Synchronization
+
+/// A running job's surroundings.
+public struct JobContext: Sendable {
+  /// The database that the job is stored in.
+  public let store: any DatabaseAccess
+  /// The job's id, the same for all of its attempts.
+  public let id: Int64
+  /// The number of this attempt, from 1.
+  public let attempt: Int
+  let lease: JobLease
+
+  /// A text that no other job has, the same for all attempts: for systems elsewhere that recognize a repeated
+  /// request by its key (`Idempotency-Key`).
+  public var key: String { "larder-job-\(id)" }
+
+  /// Makes the job's changes in this database, and ends the job, in one transaction: it is done exactly once.
+  /// What the job throws afterwards doesn't count.
+  ///
+  /// ```swift
+  /// func run(_ context: JobContext) async throws {
+  ///   try await context.complete { db in
+  ///     try Order.filter { $0.id == order }.update(db) { $0.counted += 1 }
+  ///   }
+  /// }
+  /// ```
+  ///
+  /// - Throws: what the closure throws, and then nothing has changed; ``JobError/lost`` if another worker may
+  ///   have the job; what `inTransaction` throws.
+  @discardableResult
+  public func complete<T: Sendable>(
+    _ body: @escaping @Sendable (Database) throws -> T
+  ) async throws -> T {
+    let job = lease.job
+    let value = try await store.inTransaction { db in
+      let ended = try StoredJob.filter {
+        $0.id == job.id && $0.state == .running && $0.attempts == job.attempts
+          && $0.worker == job.worker
+      }.delete(db)
+      guard ended == 1 else { throw JobError.lost }
+      return try body(db)
+    }
+    lease.isComplete.store(true, ordering: .releasing)
+    return value
+  }
+}
+
+/// A claimed job, and whether it has ended itself.
+final class JobLease: Sendable {
+  let job: StoredJob
+  let isComplete = Atomic<Bool>(false)
+
+  init(_ job: StoredJob) { self.job = job }
+}
+
+/// A reason why a job isn't done, beside the job's own errors.
+public enum JobError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// The job can't be done, and isn't to be retried: it is dead at once.
+  case final(String)
+  /// The job's lease is over, and another worker may have it.
+  case lost
+  /// The job has run for longer than its ``JobOptions/timeLimit``.
+  case timeLimit
+  /// The worker knows no type of this name.
+  case unknown(name: String)
+  /// A text isn't a schedule.
+  case schedule(String)
+
+  /// The reason in a sentence.
+  public var description: String {
+    switch self {
+    case .final(let reason): reason
+    case .lost: "the job's lease is over, and another worker may have it"
+    case .timeLimit: "the job has run for longer than its time limit"
+    case .unknown(let name): "this worker has no type of job named “\(name)”"
+    case .schedule(let text): "“\(text)” isn't a schedule such as “30 3 * * 1-5”"
+    }
+  }
+}

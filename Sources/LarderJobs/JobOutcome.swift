@@ -1,0 +1,89 @@
+import FoundationEssentials
+import Larder
+
+/// The end of a job's attempt.
+struct JobOutcome: Sendable {
+  let claimed: ClaimedJob
+  /// Nil if it was done.
+  let error: (any Error)?
+  /// Whether the job has deleted its row itself.
+  let isComplete: Bool
+  /// Whether it was cancelled because the worker ends: then the attempt doesn't count.
+  let isInterrupted: Bool
+
+  var stored: StoredJob { claimed.stored }
+
+  private var isLast: Bool {
+    if case JobError.final? = error { return true }
+    return stored.attempts >= stored.mostAttempts
+  }
+
+  /// The time of the next attempt.
+  private func retry(after now: Date) -> Date {
+    let backOff = (try? claimed.job.get().options.backOff) ?? JobOptions().backOff
+    let pause = max(0, backOff(stored.attempts) / .seconds(1))
+    // The least and the most of what a date of milliseconds can do.
+    return now.addingTimeInterval(min(pause, 1e9) * Double.random(in: 0.75...1.25))
+  }
+
+  /// Writes down how the attempts of a worker's jobs have ended. Jobs that others have by now are left alone.
+  static func write(_ outcomes: [JobOutcome], of worker: String, _ db: Database) throws {
+    let done = outcomes.filter { $0.error == nil && !$0.isComplete }.map(\.stored.id)
+    if !done.isEmpty {
+      try StoredJob.filter {
+        $0.id.in(done) && $0.state == .running && $0.worker == worker
+      }.delete(db)
+    }
+    for outcome in outcomes where !outcome.isComplete && outcome.error != nil {
+      try outcome.writeFailure(worker, db)
+    }
+    try release(outcomes, db)
+    // A single writer sees the ends of all jobs. On a server that takes another transaction.
+    if db.engine == nil { try endBatches(Set(outcomes.compactMap(\.stored.batch)), db) }
+  }
+
+  private func writeFailure(_ worker: String, _ db: Database) throws {
+    guard let error else { return }
+    let now = Date()
+    let errors = stored.errors(with: "\(error)", at: now)
+    try StoredJob.filter {
+      $0.id == stored.id && $0.state == .running && $0.worker == worker
+    }.update(db) {
+      $0.worker = .value(nil)
+      if isInterrupted {
+        $0.state = .ready
+        $0.due = .value(now)
+        $0.attempts -= 1
+        return
+      }
+      $0.state = .value(isLast ? .dead : .scheduled)
+      $0.due = .value(isLast ? now : retry(after: now))
+      $0.errors = .value(errors)
+    }
+  }
+
+  /// Lets in one job for each that has ended, of the limits of jobs that run at a time.
+  private static func release(_ outcomes: [JobOutcome], _ db: Database) throws {
+    var counts: [String: Int] = [:]
+    for outcome in outcomes {
+      guard let limit = outcome.claimed.limit, limit.running != nil else { continue }
+      counts[limit.key, default: 0] += 1
+    }
+    for (key, count) in counts.sorted(by: { $0.key < $1.key }) {
+      try LimitState.unblock(key, count, db)
+    }
+  }
+
+  /// Makes the last jobs of batches ready, none of whose other jobs is left.
+  static func endBatches(_ batches: Set<Int64>, _ db: Database) throws {
+    for batch in batches.sorted() {
+      let isLeft = try StoredJob.filter { $0.batch == batch && $0.state != .dead }.exists(db)
+      if isLeft { continue }
+      let now = Date()
+      try StoredJob.filter { $0.id == batch && $0.state == .waiting }.update(db) {
+        $0.state = .ready
+        $0.due = .value(now)
+      }
+    }
+  }
+}

@@ -1,0 +1,92 @@
+import FoundationEssentials
+import Larder
+
+/// The workers of a program: they run the jobs that are stored in a database.
+///
+/// ```swift
+/// let migrator = Migrator(JobQueue.migrations + myMigrations)
+/// let jobs = JobQueue(pool, [SendMail.self, CountOrder.self])
+/// let worker = Task { try await jobs.work() }
+/// …
+/// worker.cancel()              // takes no more jobs, and ends those that run
+/// try await worker.value
+/// ```
+///
+/// Any number of workers, in any number of processes, share the jobs of a file or a server. A worker leases the jobs
+/// that it runs, and extends the lease while it lives. If it is killed, others run them once the lease is over.
+///
+/// While nothing is to be done, a worker waits. On SQLite it is woken by the commit that puts a job in, also one of
+/// another process. On a server it looks every ``JobWorkerOptions/poll``.
+public final class JobQueue: Sendable {
+  let store: any DatabaseAccess
+  let types: [String: any Job.Type]
+  let schedules: [JobSchedule]
+
+  /// - Parameters:
+  ///   - store: the database with the jobs.
+  ///   - types: the types of jobs that the workers run. A job of another type fails, and is retried later.
+  ///   - schedules: the jobs that the workers put in again and again. They have to be the same in all processes
+  ///     that have any.
+  public init(
+    _ store: any DatabaseAccess, _ types: [any Job.Type], schedules: [JobSchedule] = []
+  ) {
+    self.store = store
+    self.types = Dictionary(types.map { ($0.name, $0) }) { first, _ in first }
+    self.schedules = schedules
+  }
+
+  /// The migrations that make the tables of jobs, for the program's `Migrator`.
+  public static let migrations = [
+    Migration("larder jobs 1") { db in
+      try StoredJob.table.create(db)
+      try LimitState.table.create(db)
+      try ScheduleState.table.create(db)
+    }
+  ]
+
+  /// Runs jobs until the task is cancelled. Then takes no more, and waits for those that run.
+  ///
+  /// A database that is away for a while doesn't end a worker: it tries again, at longer and longer intervals.
+  ///
+  /// - Parameters:
+  ///   - queues: the queues whose jobs it takes: those of the first one as long as there are any, and so on.
+  ///   - options: how many jobs it runs at a time, and the times that it keeps to.
+  ///
+  /// Throws `DatabaseError` if the first look at the jobs fails, for instance without the tables, and
+  /// `ResultCode.misuse` later, as after `close()`.
+  public func work(
+    _ queues: [String] = ["default"], options: JobWorkerOptions = .init()
+  ) async throws {
+    let worker = JobWorker(self, queues, options)
+    // Its calls of the database have to go on after the cancellation.
+    let task = Task { try await worker.run() }
+    try await withTaskCancellationHandler {
+      try await task.value
+    } onCancel: {
+      worker.end()
+    }
+  }
+
+  func job(_ stored: StoredJob) throws -> any Job {
+    guard let type = types[stored.name] else { throw JobError.unknown(name: stored.name) }
+    return try type.decoded(from: stored)
+  }
+}
+
+/// The settings of a worker.
+public struct JobWorkerOptions: Sendable {
+  /// How many jobs run at a time.
+  public var concurrency = 16
+  /// How long others leave a job alone after its worker was killed; it is extended three times as often while the
+  /// worker lives. Clocks of different machines may differ by less than half of it.
+  public var lease = Duration.seconds(60)
+  /// How long jobs may still run once the worker's task was cancelled. Then theirs are, too.
+  public var grace = Duration.seconds(30)
+  /// The time between two looks for jobs of other processes on a server, and for leases that are over.
+  public var poll = Duration.milliseconds(500)
+  /// Is told of each failed attempt, for a log.
+  public var onError: (@Sendable (StoredJob, any Error) -> Void)?
+
+  /// The defaults.
+  public init() {}
+}

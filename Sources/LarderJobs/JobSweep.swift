@@ -1,0 +1,83 @@
+import FoundationEssentials
+import Larder
+
+/// The work on jobs that time brings: those that become due, leases that are over, limits that open, batches
+/// whose end a killed worker hasn't noted, schedules.
+struct JobSweep: Sendable {
+  let queue: JobQueue
+  let queues: [String]
+
+  private static let most = 500
+  /// The time between two looks at a batch, in seconds.
+  private static let batchPause = 30.0
+  /// The time for which a limit that nobody uses is kept, in seconds.
+  private static let limitAge = 86_400.0
+
+  /// Whether a job is ready, and the time of the next sweep; nil for none.
+  func look(_ db: Database) throws -> (isReady: Bool, next: Date?) {
+    let isReady = try isReady(db)
+    let dues = try [StoredJob.State.scheduled, .running, .waiting].compactMap { state in
+      try StoredJob.filter { $0.state == state }.order { $0.due }.select { $0.due }.fetchOne(db)
+    }
+    let opens = try LimitState.filter { $0.opens != nil }.order { $0.opens }
+      .select { $0.opens }.fetchOne(db)
+    let schedules = try queue.schedules.map { try $0.next(db) }
+    return (isReady, (dues + [opens ?? nil].compactMap { $0 } + schedules).min())
+  }
+
+  func isReady(_ db: Database) throws -> Bool {
+    try queues.contains { name in
+      try StoredJob.filter { $0.state == .ready && $0.queue == name }.exists(db)
+    }
+  }
+
+  func run(_ db: Database) throws {
+    let now = Date()
+    _ = try StoredJob.filter { $0.state == .scheduled && $0.due <= now }.order { $0.due }
+      .claim(db, limit: Self.most) { $0.state = .ready }
+    try endLeases(now, db)
+    try openLimits(now, db)
+    try checkBatches(now, db)
+    for schedule in queue.schedules { try schedule.enqueue(db, now) }
+  }
+
+  /// Gives the jobs of killed workers to others. A job that has killed its worker each time is dead.
+  private func endLeases(_ now: Date, _ db: Database) throws {
+    let lost = try StoredJob.filter { $0.state == .running && $0.due <= now }.order { $0.due }
+      .claim(db, limit: Self.most) { $0.due = .value(now) }
+    for job in lost {
+      let errors = job.errors(with: "its worker was lost", at: now)
+      let isLast = job.attempts >= job.mostAttempts
+      try StoredJob.filter { $0.id == job.id }.update(db) {
+        $0.state = .value(isLast ? .dead : .ready)
+        $0.worker = .value(nil)
+        $0.errors = .value(errors)
+      }
+    }
+  }
+
+  private func openLimits(_ now: Date, _ db: Database) throws {
+    let open = try LimitState.filter { $0.opens <= now }.order { $0.opens }
+      .claim(db, limit: 100) { $0.opens = .value(nil) }
+    for limit in open {
+      try LimitState.unblock(limit.key, max(1, limit.step), db)
+      let isBlocked = try StoredJob.filter { $0.limit == limit.key && $0.state == .blocked }
+        .exists(db)
+      guard isBlocked else { continue }
+      let next = now.addingTimeInterval(max(0.001, limit.pause))
+      try LimitState.filter { $0.key == limit.key }.update(db) { $0.opens = .value(next) }
+    }
+    let old = now.addingTimeInterval(-Self.limitAge)
+    try LimitState.filter {
+      $0.used < old && $0.opens == nil && $0.free < now.timeIntervalSince1970
+    }.delete(db)
+  }
+
+  /// Looks at batches anew now and then: a worker may have been killed between the last job's end and its note.
+  private func checkBatches(_ now: Date, _ db: Database) throws {
+    let next = now.addingTimeInterval(Self.batchPause)
+    let waiting = try StoredJob.filter { $0.state == .waiting && $0.due <= now }.order { $0.due }
+      .claim(db, limit: 100) { $0.due = .value(next) }
+    try JobOutcome.endBatches(Set(waiting.compactMap(\.id)), db)
+  }
+}

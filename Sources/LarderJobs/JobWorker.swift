@@ -1,0 +1,211 @@
+import FoundationEssentials
+import Larder
+import Synchronization
+
+/// One call of ``JobQueue/work(_:options:)``: a loop that claims jobs, starts a task for each, and writes down
+/// how they end.
+///
+/// Only the loop uses the database. What ends while a transaction is being written is written by the next one:
+/// the shorter the jobs, the more of them share a commit.
+final class JobWorker: Sendable {
+  private let queue: JobQueue
+  private let options: JobWorkerOptions
+  private let sweep: JobSweep
+  private let queues: [String]
+  /// A name that no other worker has, by which it knows its jobs.
+  private let name = UUID().uuidString
+  private let running = RunningJobs()
+  private let clock = ContinuousClock()
+
+  /// The shortest time between two looks at what time brings: others may have locked what is due.
+  private static let leastPause = Duration.milliseconds(10)
+
+  init(_ queue: JobQueue, _ queues: [String], _ options: JobWorkerOptions) {
+    self.queue = queue
+    self.queues = queues
+    self.options = options
+    sweep = JobSweep(queue: queue, queues: queues)
+  }
+
+  /// Has the loop end, once the running jobs have.
+  func end() { running.end() }
+
+  /// The loop's own times.
+  private struct Times {
+    var look: ContinuousClock.Instant
+    var heartbeat: ContinuousClock.Instant
+    /// Nil while the database can be reached.
+    var failures = 0
+    var isStarted = false
+  }
+
+  func run() async throws {
+    var times = Times(look: clock.now, heartbeat: clock.now)
+    var observer: Task<Void, Never>?
+    defer { observer?.cancel() }
+    var bells = running.bells.makeAsyncIterator()
+    while !running.isOver {
+      do {
+        running.enforceLimits(options.grace)
+        try await turn(&times)
+        times.isStarted = true
+        times.failures = 0
+        if running.hasWork(options.concurrency) { continue }
+        if running.beginsObserving(options.concurrency) { observer = observe() }
+        await wait(until: min(times.look, times.heartbeat), &bells)
+      } catch {
+        guard times.isStarted, (error as? DatabaseError)?.code != .misuse else {
+          running.cancelAll()
+          throw error
+        }
+        // The database may be back soon. Until then nothing is claimed or written.
+        times.failures += 1
+        let pause = Duration.milliseconds(10 << min(times.failures, 8))
+        await wait(until: clock.now + pause * Double.random(in: 0.5...1), &bells)
+      }
+    }
+  }
+
+  /// Does what is to be done now.
+  private func turn(_ times: inout Times) async throws {
+    if clock.now >= times.heartbeat {
+      try await extendLeases()
+      times.heartbeat = clock.now + options.lease / 3
+    }
+    if clock.now >= times.look {
+      let next = try await look()
+      times.look = clock.now + max(Self.leastPause, min(next, options.poll))
+    }
+    let outcomes = running.takeOutcomes()
+    let count = running.room(options.concurrency)
+    guard count > 0 || !outcomes.isEmpty else { return }
+    do {
+      let jobs = try await write(outcomes, claiming: count)
+      for job in jobs { start(job) }
+    } catch {
+      running.giveBack(outcomes)
+      throw error
+    }
+  }
+
+  // MARK: The database
+
+  /// Writes how jobs have ended, and claims others.
+  private func write(
+    _ outcomes: [JobOutcome], claiming count: Int
+  ) async throws -> [ClaimedJob] {
+    let isServer = queue.store.connections.engine != "SQLite"
+    let worker = name
+    // Both lock rows of limits, each in an order of its own: together they could wait for another worker's.
+    let isApart = isServer && count > 0 && outcomes.contains { $0.stored.limit != nil }
+    if isApart {
+      try await queue.store.inTransaction { db in
+        try db.relaxIsolation()
+        try JobOutcome.write(outcomes, of: worker, db)
+      }
+    }
+    let claim = JobClaim(
+      queue: queue, queues: queues, worker: worker, lease: options.lease / .seconds(1),
+      count: count)
+    let (jobs, hasMore) = try await queue.store.inTransaction { db in
+      try db.relaxIsolation()
+      if !isApart { try JobOutcome.write(outcomes, of: worker, db) }
+      return count > 0 ? try claim.run(db) : ([], false)
+    }
+    if count > 0 { running.noteClaim(hasMore: hasMore) }
+    try await endBatches(of: outcomes, isServer)
+    return jobs
+  }
+
+  /// Ends batches on a server. Only a transaction that begins after the ends were committed sees that others
+  /// have ended meanwhile.
+  private func endBatches(of outcomes: [JobOutcome], _ isServer: Bool) async throws {
+    let batches = Set(outcomes.compactMap(\.stored.batch))
+    guard isServer, !batches.isEmpty else { return }
+    // If this fails, a sweep ends them.
+    try? await queue.store.inTransaction { db in
+      try db.relaxIsolation()
+      try JobOutcome.endBatches(batches, db)
+    }
+    running.noteClaim(hasMore: true)
+  }
+
+  /// Extends the leases of the running jobs. Those that others have by now are cancelled.
+  private func extendLeases() async throws {
+    let ids = running.leased(options.lease)
+    guard !ids.isEmpty else { return }
+    let (worker, seconds) = (name, options.lease / .seconds(1))
+    let kept = try await queue.store.inTransaction { db in
+      try db.relaxIsolation()
+      let end = Date().addingTimeInterval(seconds)
+      return try StoredJob.filter {
+        $0.id.in(ids) && $0.state == .running && $0.worker == worker
+      }.updated(db, returning: { $0.id }) { $0.due = .value(end) }
+    }
+    running.cancelLost(Set(ids).subtracting(kept).compactMap { $0 })
+  }
+
+  /// Looks for what time has brought. Returns the time until the next look.
+  private func look() async throws -> Duration {
+    guard !running.isEnding else { return options.poll }
+    let sweep = sweep
+    var (isReady, next) = try await queue.store.read { db in try sweep.look(db) }
+    if let due = next, due <= Date() {
+      (isReady, next) = try await queue.store.inTransaction { db in
+        try db.relaxIsolation()
+        try sweep.run(db)
+        return try sweep.look(db)
+      }
+    }
+    if isReady { running.noteClaim(hasMore: true) }
+    return next.map { .seconds(max(0, min($0.timeIntervalSinceNow, 3_600))) } ?? options.poll
+  }
+
+  // MARK: Tasks
+
+  private func start(_ claimed: ClaimedJob) {
+    guard let id = claimed.stored.id else { return }
+    let lease = JobLease(claimed.stored)
+    let context = JobContext(
+      store: queue.store, id: id, attempt: claimed.stored.attempts, lease: lease)
+    let timeLimit = (try? claimed.job.get().options.timeLimit) ?? .zero
+    running.start(id, timeLimit) { [options] reason in
+      var failure: (any Error)?
+      do {
+        try await claimed.job.get().run(context)
+      } catch {
+        failure = reason() == .timeLimit ? JobError.timeLimit : error
+      }
+      let isComplete = lease.isComplete.load(ordering: .acquiring)
+      let isInterrupted = failure != nil && reason() == .ending
+      if let failure, !isComplete, !isInterrupted { options.onError?(claimed.stored, failure) }
+      return JobOutcome(
+        claimed: claimed, error: failure, isComplete: isComplete, isInterrupted: isInterrupted)
+    }
+  }
+
+  /// Wakes the loop once a job is ready. On other engines than SQLite nobody tells, and it ends at once.
+  private func observe() -> Task<Void, Never>? {
+    guard queue.store.connections.engine == "SQLite" else { return nil }
+    return Task { [sweep, running, store = queue.store] in
+      // After an error the worker looks for itself, every now and then.
+      let values = store.values(of: { db in try sweep.isReady(db) })
+      do {
+        for try await isReady in values where isReady { return running.endObserving() }
+      } catch {}
+    }
+  }
+
+  /// Waits for a bell, but not for longer than until a time.
+  private func wait(
+    until time: ContinuousClock.Instant, _ bells: inout AsyncStream<Void>.AsyncIterator
+  ) async {
+    let time = min(time, running.nextLimit(options.grace))
+    let timer = Task { [running] in
+      guard (try? await Task.sleep(until: time)) != nil else { return }
+      running.ring()
+    }
+    _ = await bells.next()
+    timer.cancel()
+  }
+}

@@ -1,0 +1,220 @@
+import Foundation
+import Larder
+import LarderJobs
+import Testing
+
+@Suite("Workers of jobs")
+struct JobWorkerTests {
+  @Test("Not more jobs of a limit run at a time than it allows, and all of them run")
+  func limit() async throws {
+    let (store, events) = (try jobStore(), Events())
+    try await store.inTransaction { db in
+      for number in 1...60 {
+        var note = Note("\(number)", events)
+        note.change.running = 2
+        note.change.yields = 20
+        try note.enqueue(db)
+      }
+    }
+    let jobs = JobQueue(store, [Note.self])
+    try await jobs.working {
+      try await jobs.working { try await wait(store, for: 0) }
+    }
+    var (running, most) = (0, 0)
+    for event in events.noted {
+      running += event.hasPrefix("end") ? -1 : 1
+      most = max(most, running)
+    }
+    #expect(most == 2)
+    #expect(events.noted.count == 120)
+  }
+
+  @Test("Jobs of a limit begin no more often than it allows")
+  func rate() async throws {
+    let (store, events) = (try jobStore(), Events())
+    try await store.inTransaction { db in
+      for number in 1...13 {
+        var note = Note("\(number)", events)
+        note.change.starts = 4
+        try note.enqueue(db)
+      }
+    }
+    let start = ContinuousClock.now
+    try await JobQueue(store, [Note.self]).working { try await wait(store, for: 0) }
+    // The thirteenth is the first of the fourth period of 400 ms.
+    #expect(ContinuousClock.now - start >= .milliseconds(1_150))
+    #expect(events.noted.count == 13)
+  }
+
+  @Test("The last job of a batch runs once all others have ended, also dead ones")
+  func batch() async throws {
+    let (store, events) = (try jobStore(), Events())
+    var dying = Note("dying", events)
+    dying.change.isFinal = true
+    try await store.inTransaction { [dying] db in
+      let batch: [any Job] = [Note("one", events), Note("two", events, failures: 1), dying]
+      let last = try batch.enqueue(db, then: Note("last", events))
+      #expect(last != nil)
+    }
+    try await JobQueue(store, [Note.self]).working { try await wait(store, for: 1) }
+    #expect(events.noted.last == "last")
+    #expect(events.noted.count == 5)
+    try await store.inTransaction { db in
+      _ = try JobQueue.remove(db, StoredJob.all)
+      let none: [Note] = []
+      _ = try none.enqueue(db, then: Note("of none", events))
+    }
+    try await JobQueue(store, [Note.self]).working { try await wait(store, for: 0) }
+    #expect(events.noted.last == "of none")
+  }
+
+  @Test("A job that runs longer than its time limit is cancelled, and has failed")
+  func timeLimit() async throws {
+    let (store, events) = (try jobStore(), Events())
+    var note = Note("slow", events)
+    note.change.isEndless = true
+    note.change.timeLimit = 0.02
+    note.change.attempts = 1
+    try await store.inTransaction { [note] db in _ = try note.enqueue(db) }
+    try await JobQueue(store, [Note.self]).working {
+      try await wait(store, for: 1, of: StoredJob.filter { $0.state == .dead })
+    }
+    let job = try await store.read { db in try StoredJob.all.fetchOne(db) }
+    #expect(job?.errors?.first?.hasSuffix("the job has run for longer than its time limit") == true)
+  }
+
+  @Test(
+    "A cancelled worker cancels its jobs after the grace, puts them back, and the attempt doesn't count"
+  )
+  func cancelled() async throws {
+    let (store, events) = (try jobStore(), Events())
+    var note = Note("slow", events)
+    note.change.isEndless = true
+    try await store.inTransaction { [note] db in _ = try note.enqueue(db) }
+    try await JobQueue(store, [Note.self]).working {
+      try await wait { events.noted == ["slow"] }
+    }
+    let job = try await store.read { db in try StoredJob.all.fetchOne(db) }
+    #expect(job?.state == .ready)
+    #expect(job?.attempts == 0)
+    #expect(job?.worker == nil)
+  }
+
+  @Test("A job whose worker was killed runs again once its lease is over")
+  func lease() async throws {
+    let (store, events) = (try jobStore(), Events())
+    try await store.inTransaction { db in
+      try Note("lost", events).enqueue(db)
+      try Note("lost for the last time", events).enqueue(db) { $0.attempts = 1 }
+      // As a worker leaves them that was killed a minute ago.
+      try db.executeUpdate(
+        "UPDATE larder_job SET state = 2, attempts = 1, worker = 'killed', due = ?",
+        Int64(Date().timeIntervalSince1970 * 1000) - 60_000)
+    }
+    try await JobQueue(store, [Note.self]).working { try await wait(store, for: 1) }
+    #expect(events.noted == ["lost"])
+    let job = try await store.read { db in try StoredJob.all.fetchOne(db) }
+    #expect(job?.state == .dead)
+    #expect(job?.errors?.first?.hasSuffix("its worker was lost") == true)
+  }
+
+  @Test("The leases of running jobs are extended, so that no other worker takes them")
+  func heartbeat() async throws {
+    let (store, events) = (try jobStore(), Events())
+    var options = JobWorkerOptions.prompt
+    options.lease = .milliseconds(600)
+    var note = Note("long", events)
+    note.change.isEndless = true
+    note.change.timeLimit = 2
+    note.change.attempts = 1
+    try await store.inTransaction { [note] db in _ = try note.enqueue(db) }
+    let jobs = JobQueue(store, [Note.self])
+    try await jobs.working(options) {
+      try await jobs.working(options) {
+        try await wait(store, for: 1, of: StoredJob.filter { $0.state == .dead })
+      }
+    }
+    #expect(events.noted == ["long"])
+  }
+
+  @Test("A job of a schedule is put in once for each time, however many workers there are")
+  func schedule() async throws {
+    let (store, events) = (try jobStore(), Events())
+    // A year ends seldom while this test runs.
+    let schedules = [try JobSchedule("0 0 1 1 *", Note("new year", events), name: "year")]
+    let jobs = JobQueue(store, [Note.self], schedules: schedules)
+    func rows() async throws -> Int {
+      try await store.read { db in
+        try db.value("SELECT count(*) FROM larder_job_schedule", as: Int.self) ?? 0
+      }
+    }
+    try await jobs.working {
+      try await wait { try await rows() == 1 }
+    }
+    #expect(events.noted.isEmpty)
+    try await store.inTransaction { db in
+      // No worker ran for some years.
+      _ = try db.executeUpdate("UPDATE larder_job_schedule SET last = 0")
+    }
+    try await jobs.working {
+      try await jobs.working {
+        try await wait { events.noted.count >= 1 }
+        try await wait(store, for: 0)
+      }
+    }
+    #expect(events.noted == ["new year"])
+  }
+
+  @Test("A worker without the tables throws at once")
+  func noTables() async throws {
+    let store = try DatabaseQueue()
+    await #expect(throws: DatabaseError.self) {
+      try await JobQueue(store, [Note.self]).work()
+    }
+  }
+}
+
+@Suite("Times of cron expressions")
+struct CronTimesTests {
+  private func next(_ expression: String, after text: String) throws -> String {
+    let date = try #require(try? Date(text, strategy: .iso8601))
+    return try CronTimes(expression, .gmt).next(after: date).formatted(.iso8601)
+  }
+
+  @Test(
+    "The next time is the first that meets all fields",
+    arguments: [
+      ("* * * * *", "2026-11-29T08:30:00Z", "2026-11-29T08:31:00Z"),
+      ("*/15 * * * *", "2026-11-29T08:30:01Z", "2026-11-29T08:45:00Z"),
+      ("30 3 * * 1-5", "2026-11-27T03:30:00Z", "2026-11-30T03:30:00Z"),
+      ("0 0 29 2 *", "2026-11-29T08:30:00Z", "2028-02-29T00:00:00Z"),
+      ("0 12 13 * 5", "2026-11-29T08:30:00Z", "2026-12-04T12:00:00Z"),
+      ("5,10-20/5 0 1 1 7", "2026-12-31T23:59:00Z", "2027-01-01T00:05:00Z"),
+    ])
+  func next(_ expression: String, _ after: String, _ expected: String) throws {
+    // A day of the month and one of the week: one of them is enough.
+    #expect(try next(expression, after: after) == expected)
+  }
+
+  @Test("A clock that is put forward or back skips no day, and no time comes twice")
+  func clockChanges() throws {
+    let zone = try #require(TimeZone(identifier: "Europe/Berlin"))
+    let times = try CronTimes("30 2 * * *", zone)
+    var date = try Date("2026-03-26T12:00:00Z", strategy: .iso8601)
+    var days: [String] = []
+    for _ in 0..<4 {
+      date = times.next(after: date)
+      days.append(String(date.formatted(.iso8601).prefix(10)))
+    }
+    #expect(days == ["2026-03-27", "2026-03-28", "2026-03-29", "2026-03-30"])
+  }
+
+  @Test(
+    "What is no expression is refused",
+    arguments: [
+      "", "* * * *", "60 * * * *", "5-1 * * * *", "*/0 * * * *", "0 0 30 2 *", "a * * * *",
+    ])
+  func refused(_ expression: String) {
+    #expect(throws: JobError.self) { try CronTimes(expression, .gmt) }
+  }
+}
