@@ -20,7 +20,7 @@ let rows: [any ProofRow.Type] = [
   Kills.self,
   Leaks.self, Macros.self, MisuseMatrix.self, MovedFile.self, ObservationRow.self,
   ObservedFaults.self, ObservedKills.self, OutOfMemory.self, PowerLoss.self,
-  Processes.self, Replication.self,
+  Processes.self, Quiet.self, Replication.self,
   RoundTrip.self,
   SchemaChanges.self, SlowDisk.self,
   ThreadSanitizer.self, Threads.self, TwoEngines.self, TypesAndOperators.self, WALReset.self,

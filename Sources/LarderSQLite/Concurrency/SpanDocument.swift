@@ -10,7 +10,9 @@ extension ScopeSpan {
   /// Each scope is a span of the kind *client* with children: `wait`, `begin`, one for each text of a
   /// statement, from its first beginning to its last end, `commit` and `sync`.
   ///
-  /// - Parameter service: the program's name, for the attribute `service.name`.
+  /// - Parameters:
+  ///   - spans: the spans of scopes, in any order.
+  ///   - service: the program's name, for the attribute `service.name`.
   public static func openTelemetryJSON(_ spans: [ScopeSpan], service: String) -> String {
     let written = spans.flatMap { $0.openTelemetrySpans }.joined(separator: ",")
     return

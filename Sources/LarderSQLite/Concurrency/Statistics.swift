@@ -77,11 +77,11 @@ public struct AccessStatistics: Hashable, Sendable {
   public internal(set) var pendingFrames = 0
   /// Who kept the last checkpoint from moving all of the log: a read scope of the pool, a copy, or another
   /// process or connection. Nil if nothing is pending or nobody was found. Other processes are looked for in
-  /// the background, after ``statistics`` was read.
+  /// the background, after `statistics` was read.
   public internal(set) var pinned: Holder?
   /// The scope that holds the writer; nil if nobody does.
   public internal(set) var writer: Holder?
-  /// The copies and replications that are at work: ``ContinuousBackup`` and others.
+  /// The copies and replications that are at work: `ContinuousBackup` and others.
   public internal(set) var copies: [Holder] = []
   /// The error that writes throw until the database is opened anew, or the file is back: a sync has failed,
   /// or the file was moved, removed or replaced. Nil while all is well.

@@ -44,7 +44,7 @@ enum PublicCalls {
     "Page", "PageError", "Query", "QueryColumns", "QueryCursor", "QueryNames", "QueryPlan",
     "QuerySource", "QueryTable", "QueryTableDefinition", "RangeValue", "RealValue", "RebuildLosses",
     "Record",
-    "RecordError", "RecordFields", "RecordHooks", "ResultCode", "SQL",
+    "RecordError", "RecordFields", "RecordHooks", "ResultCode", "ScopeSpan", "SQL",
     "SQLExpression",
     "SQLiteLibrary", "Schema", "SchemaEntry", "SchemaError", "SchemaStep", "Selection",
     "StorageClass", "StoredJob", "Table", "TableConstraint",
