@@ -44,29 +44,6 @@ public final class JobQueue: Sendable {
     }
   ]
 
-  /// Runs jobs until the task is cancelled. Then takes no more, and waits for those that run.
-  ///
-  /// A database that is away for a while doesn't end a worker: it tries again, at longer and longer intervals.
-  ///
-  /// - Parameters:
-  ///   - queues: the queues whose jobs it takes: those of the first one as long as there are any, and so on.
-  ///   - options: how many jobs it runs at a time, and the times that it keeps to.
-  ///
-  /// Throws `DatabaseError` if the first look at the jobs fails, for instance without the tables, and
-  /// `ResultCode.misuse` later, as after `close()`.
-  public func work(
-    _ queues: [String] = ["default"], options: JobWorkerOptions = .init()
-  ) async throws {
-    let worker = JobWorker(self, queues, options)
-    // Its calls of the database have to go on after the cancellation.
-    let task = Task { try await worker.run() }
-    try await withTaskCancellationHandler {
-      try await task.value
-    } onCancel: {
-      worker.end()
-    }
-  }
-
   func job(_ stored: StoredJob) throws -> any Job {
     guard let type = types[stored.name] else { throw JobError.unknown(name: stored.name) }
     return try type.decoded(from: stored)

@@ -8,16 +8,16 @@ import Glibc
 ///
 /// Sendable because it has no state except the futex, and what its lock guards.
 final class StandbyThread: @unchecked Sendable {
-  typealias Job = @Sendable () -> Void
+  typealias Work = @Sendable () -> Void
 
   private let state = Lock(State())
   /// The thread sleeps on it. Incremented with each job.
   private let futex = Futex()
 
   private struct State {
-    var jobs: [Job] = []
+    var jobs: [Work] = []
     /// The job that is to run later, if any.
-    var timer: (time: Int, job: Job)?
+    var timer: (time: Int, job: Work)?
     var isRunning = false
     /// Whether the thread sleeps, or is about to, so that a new job has to wake it.
     var isAsleep = false
@@ -29,11 +29,11 @@ final class StandbyThread: @unchecked Sendable {
   init(idleTime: Duration = .seconds(1)) { self.idleTime = idleTime.inNanoseconds }
 
   /// Queues a job for the thread (FIFO).
-  func run(_ job: @escaping Job) { run { $0.jobs.append(job) } }
+  func run(_ job: @escaping Work) { run { $0.jobs.append(job) } }
 
   /// Has the thread run a job at a time, in nanoseconds of the ``MonotonicClock``, or later. There is one such
   /// job at a time: this one takes the place of another.
-  func run(at time: Int, _ job: @escaping Job) { run { $0.timer = (time, job) } }
+  func run(at time: Int, _ job: @escaping Work) { run { $0.timer = (time, job) } }
 
   private func run(_ change: (inout State) -> Void) {
     let (starts, wakes) = state.withLock { state in
@@ -85,12 +85,12 @@ final class StandbyThread: @unchecked Sendable {
   }
 
   /// All jobs that wait; nil when the thread is to end.
-  private func next() -> [Job]? {
+  private func next() -> [Work]? {
     let end = MonotonicClock.nanoseconds &+ idleTime
     while true {
       let value = futex.value
       let now = MonotonicClock.nanoseconds
-      let (jobs, ends, wakeUp): ([Job], Bool, Int) = state.withLock { state in
+      let (jobs, ends, wakeUp): ([Work], Bool, Int) = state.withLock { state in
         state.isAsleep = false
         if !state.jobs.isEmpty {
           defer { state.jobs = [] }
