@@ -134,7 +134,8 @@ public final class Connections: Sendable {
     _ kind: ScopeKind, _ call: ScopeCall, _ body: (Database) throws -> Void
   ) throws {
     do {
-      if let measurement { return try runWatched(measurement, kind, call, body) }
+      // (Not `if let`, which would retain and release it.)
+      if measurement != nil { return try runWatched(kind, call, body) }
       try runAnywhere(kind, call, body)
     } catch {
       throw reported(error, call)

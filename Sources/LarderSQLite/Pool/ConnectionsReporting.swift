@@ -27,9 +27,9 @@ extension Connections {
   /// Runs a scope, measures it, and tells the log of it if it turns out slow.
   @inline(never)
   func runWatched(
-    _ measurement: ScopeMeasurement, _ kind: ScopeKind, _ call: ScopeCall,
-    _ body: (Database) throws -> Void
+    _ kind: ScopeKind, _ call: ScopeCall, _ body: (Database) throws -> Void
   ) throws {
+    guard let measurement else { return try runAnywhere(kind, call, body) }
     let watched = watch(measurement)
     do {
       try runAnywhere(kind, call) { db in try watched.run(on: db, body) }
