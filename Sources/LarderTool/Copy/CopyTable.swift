@@ -23,29 +23,41 @@ struct CopiedTable {
   let schema: TableSchema
   var targetName: String
   var columns: [CopiedColumn]
+  /// The source's and the target's table in a FROM clause, with `ONLY` on a server: otherwise the rows of
+  /// tables that inherit from it would be among its own.
+  var sourcePlace: String
+  var targetPlace: String
 
   var name: String { schema.name }
 
   /// The query that reads the rows in the source.
-  var sourceSQL: String { Self.select(columns.map(\.name), from: name) }
+  var sourceSQL: String { "SELECT \(columns.map(\.name).identifierList) FROM \(sourcePlace)" }
   /// The query that reads the same columns in the target.
-  var targetSQL: String { Self.select(columns.map(\.targetName), from: targetName) }
-
-  private static func select(_ columns: [String], from table: String) -> String {
-    "SELECT \(columns.identifierList) FROM \(table.quotedIdentifier)"
+  var targetSQL: String {
+    "SELECT \(columns.map(\.targetName).identifierList) FROM \(targetPlace)"
   }
 
   private init(_ schema: TableSchema, _ columns: [CopiedColumn]) {
     self.schema = schema
     targetName = schema.name
     self.columns = columns
+    sourcePlace = schema.name.quotedIdentifier
+    targetPlace = sourcePlace
   }
 }
 
 extension CopiedTable {
   /// Plans the copy of a server's table.
-  init(ofServer table: TableSchema) {
+  init(ofServer table: TableSchema, isPartitioned: Bool) {
     self.init(table, table.columns.map { CopiedColumn($0.name, CopyKind(ofServerType: $0.type)) })
+    if !isPartitioned { sourcePlace = "ONLY \(sourcePlace)" }
+  }
+
+  /// Plans the copy of a file's virtual table to a server.
+  init(ofVirtual table: TableSchema, hasOwnKey: Bool, _ db: Database) throws {
+    try self.init(ofFile: table, db)
+    guard !hasOwnKey, let name = table.rowIDNames.first else { return }
+    columns.insert(CopiedColumn(name, .integer(bytes: 8), isRowID: true), at: 0)
   }
 
   /// Plans the copy of a file's table to another file.
@@ -109,9 +121,10 @@ extension CopiedTable {
   /// Adapts names, types and the set of columns to the target's existing table.
   mutating func adapt(to target: TableSchema, onServer: Bool, _ path: String) throws {
     targetName = target.name
+    targetPlace = target.name.quotedIdentifier
     for index in columns.indices.reversed() {
       let name = columns[index].name
-      if columns[index].isRowID {
+      if columns[index].isRowID, !onServer {
         let isThere =
           target.rowIDColumn == nil && target.rowIDNames.contains { $0.isSameName(name) }
         if !isThere { columns.remove(at: index) }
