@@ -145,6 +145,10 @@ struct CopyRun {
     if options.tables.isEmpty {
       // With --data-only, the target's schema isn't the copy's concern.
       let wanted = try virtual.filter { table in
+        if let reason = try table.reasonAgainstReading(in: source) {
+          report.leftOut.append("the virtual table “\(table.name)”: \(reason)")
+          return false
+        }
         guard options.dataOnly, table.rows == .own, try !target.tableExists(table.name) else {
           return true
         }
@@ -154,7 +158,7 @@ struct CopyRun {
       let tables = try all.map(copied) + wanted.compactMap { try $0.table(in: source) }
       if !options.dataOnly { report.leftOut += wanted.map(\.lossOnServer) }
       if fromServer { report.leftOut += try ServerDatabase.inheritances(source) }
-      return tables.inOrderOfReferences()
+      return try tables.inOrderOfReferences()
     }
     let tables = try options.tables.map { name in
       if let table = all.first(where: { fromServer ? $0.name == name : $0.name.isSameName(name) }) {
@@ -169,7 +173,7 @@ struct CopyRun {
       report.leftOut.append(table.lossOnServer)
       return rows
     }
-    return tables.inOrderOfReferences()
+    return try tables.inOrderOfReferences()
   }
 
   /// Whether a table is a full-text index's own table of replaced rows, and is empty, which is usual. It

@@ -86,8 +86,13 @@ struct CopySchema {
           "“\(name.prefix(40))…” is too long: PostgreSQL allows names of \(longestName) bytes; rename it"
         )
       }
+      guard !systemColumns.contains(name) else {
+        throw Failure("PostgreSQL has a column “\(name)” of its own in every table: rename yours")
+      }
     }
   }
+
+  private static let systemColumns = ["cmax", "cmin", "ctid", "tableoid", "xmax", "xmin"]
 
   /// Checks that no two names are the same for SQLite.
   private static func checkNames(
@@ -124,6 +129,7 @@ struct CopySchema {
   ) -> String {
     let schema = table.schema
     let toServer = dialect != nil
+    leftOut += table.leftOut
     var lines = table.columns.map { column -> String in
       let own = schema.column(column.name)
       let type = (dialect ?? SQLiteDialect()).typeName(of: column.kind.columnType)
@@ -134,7 +140,10 @@ struct CopySchema {
       if own?.isNotNull == true { line += " NOT NULL" }
       if column.isRowID { line += " PRIMARY KEY" }
       let isComputed = own?.generated != nil
-      if let sql = own?.default, toServer || !isComputed && !sql.hasPrefix("nextval(") {
+      // An identity excludes a default, which could only be NULL.
+      if let sql = own?.default, !line.contains(" IDENTITY"),
+        toServer || !isComputed && !sql.hasPrefix("nextval(")
+      {
         if let literal = Self.literal(sql, column.kind, toServer: toServer) {
           line += " DEFAULT \(literal)"
         } else {

@@ -27,6 +27,8 @@ struct CopiedTable {
   /// tables that inherit from it would be among its own.
   var sourcePlace: String
   var targetPlace: String
+  /// The columns that aren't copied, with the reasons, as phrases for the report.
+  private(set) var leftOut: [String] = []
 
   var name: String { schema.name }
 
@@ -72,22 +74,26 @@ extension CopiedTable {
   /// Plans the copy of a file's table to a server. Where a declaration doesn't determine a column's kind, the
   /// stored values do.
   init(ofFile table: TableSchema, _ db: Database) throws {
+    let unreadable = try table.unreadableColumns(in: db)
     self.init(
       table,
-      try table.columns.map {
+      try table.columns.filter { column in
+        !unreadable.contains { $0.name == column.name }
+      }.map {
         CopiedColumn(
           $0.name, try Self.kind(of: $0, table) ?? Self.storedKind(of: $0, in: table, db))
       })
+    leftOut = unreadable.map { "“\(table.name)”.“\($0.name)”: \($0.reason)" }
   }
 
   /// The kind by the column's declaration; nil if that doesn't determine it.
   private static func kind(of column: ColumnSchema, _ table: TableSchema) -> CopyKind? {
     switch ColumnForm(type: column.type, isStrict: table.isStrict) {
-    case .integer: .integer(bytes: 8)
+    // POINT is a number for SQLite, which finds INT in it, but the shapes of maps are blobs.
+    case .integer: column.type.uppercased().contains("POINT") ? nil : .integer(bytes: 8)
     case .real: .real
     case .text: .text
-    case .any: column.type.uppercased().contains("BLOB") ? .blob : nil
-    case .numeric: nil
+    case .any, .numeric: nil
     }
   }
 
@@ -111,6 +117,8 @@ extension CopiedTable {
     let found = try rows.map { row in try (0..<5).map { try row.get(at: $0, as: Int.self) > 0 } }
     guard let has = found.first else { return .text }
     let type = column.type.uppercased()
+    let isOfBlobs = type.contains("BLOB") || type.contains("POINT")
+    if isOfBlobs, has[3] || !has.contains(true) { return .blob }
     if has[2] { return .text }
     if has[3] { return .blob }
     if has[1] { return .real }
@@ -145,20 +153,38 @@ extension CopiedTable {
 
 extension [CopiedTable] {
   /// Orders tables before those that refer to them, as far as references have no cycles.
-  func inOrderOfReferences() -> [CopiedTable] {
-    var waiting = self
-    var ordered: [CopiedTable] = []
-    while !waiting.isEmpty {
-      let ready = waiting.filter { table in
-        table.schema.foreignKeys.allSatisfy { key in
-          key.referencedTable.isSameName(table.name)
-            || !waiting.contains { $0.name.isSameName(key.referencedTable) }
-        }
+  func inOrderOfReferences() throws -> [CopiedTable] {
+    let places = map(\.name).places
+    var waitsFor = Array<Set<Int>>(repeating: [], count: count)
+    var waiters = Array<[Int]>(repeating: [], count: count)
+    for (place, table) in enumerated() {
+      for key in table.schema.foreignKeys {
+        guard let other = places[key.referencedTable.foldedName], other != place,
+          waitsFor[place].insert(other).inserted
+        else { continue }
+        waiters[other].append(place)
       }
-      // A cycle is broken at an arbitrary table.
-      let next = ready.isEmpty ? [waiting[0]] : ready
-      ordered += next
-      waiting.removeAll { table in next.contains { $0.name == table.name } }
+    }
+    var counts = waitsFor.map(\.count)
+    var isOrdered = Array<Bool>(repeating: false, count: count)
+    var ordered: [CopiedTable] = []
+    var ready = indices.filter { counts[$0] == 0 }
+    var first = 0
+    while ordered.count < count {
+      try Interruption.check()
+      if ready.isEmpty {
+        // A cycle is broken at the first table that waits.
+        while isOrdered[first] { first += 1 }
+        ready = [first]
+      }
+      for place in ready { isOrdered[place] = true }
+      ordered += ready.map { self[$0] }
+      var next: [Int] = []
+      for waiter in ready.flatMap({ waiters[$0] }) {
+        counts[waiter] -= 1
+        if counts[waiter] == 0, !isOrdered[waiter] { next.append(waiter) }
+      }
+      ready = next.sorted()
     }
     return ordered
   }

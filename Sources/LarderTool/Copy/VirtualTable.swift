@@ -52,6 +52,17 @@ struct VirtualTable {
     }
   }
 
+  /// The reason why the rows can't be read, if only the program that made the file could; nil if there is none.
+  func reasonAgainstReading(in db: Database) throws -> String? {
+    guard rows == .own else { return nil }
+    do {
+      _ = try table(in: db)
+      return nil
+    } catch let error as DatabaseError where error.isOfOtherProgram {
+      return error.message
+    }
+  }
+
   /// The table that the rows are copied from. Its key is the row id, unless a column holds it.
   func table(in db: Database) throws -> CopiedTable? {
     guard rows == .own, let table = try TableSchema.found(name, in: db, schema: "main") else {
