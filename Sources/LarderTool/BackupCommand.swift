@@ -112,11 +112,7 @@ extension DatabaseFile {
   /// Whether SQLite finds no damage. Indexes aren't compared with their tables.
   func isIntact() throws -> Bool {
     try connect { db in
-      do {
-        return try db.value("PRAGMA quick_check(1)", as: String.self) == "ok"
-      } catch let error as DatabaseError where error.code == .corrupt {
-        return false
-      }
+      try IntegrityCheck(db, isQuick: true, mostLines: 1).lines.allSatisfy { $0 == "ok" }
     }
   }
 }
@@ -127,7 +123,9 @@ extension Failure {
   {
     do {
       return try body()
-    } catch let error as DatabaseError where !error.isInterrupt && error.code != .corrupt {
+    } catch let error as DatabaseError
+      where !error.isInterrupt && error.code != .corrupt && !error.isOfOtherProgram
+    {
       throw Failure(describing: error, database: path)
     }
   }

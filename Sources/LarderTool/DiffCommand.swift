@@ -8,6 +8,7 @@ extension Command {
     details: """
       A and B are databases, servers' (postgres://user@host/database), or files that “larder schema FILE --json”
       has written. Neither is changed.
+      The order of columns and the names of indexes are only told: with --strictly they count as differences.
       Steps that lose something are marked. A rebuild recreates a table with its rows. As a script for the
       sqlite3 shell, or a migration in Swift, the steps keep all rows, or fail and change nothing if the new
       schema can't hold them; read them, and decide what their comments ask.
@@ -20,7 +21,9 @@ extension Command {
       """,
     options: [
       Option("check", nil, "end with status 1 if they differ"),
-      Option("strictly", nil, "also list differences that are only in the wording of the SQL"),
+      Option(
+        "strictly", nil,
+        "also count differences of wording, the order of columns, and the names of indexes"),
       Option("sql", nil, "print the steps as a script for the sqlite3 shell"),
       Option("swift", nil, "print the steps as a migration in Swift"),
       Option("name", "NAME", "with --swift: the migration's name"),
@@ -111,33 +114,40 @@ struct SchemaDifference: Encodable {
   }
 
   let differences: [Difference]
+  /// The silent differences: the order of columns, names of indexes, and repeated indexes. If the comparison is
+  /// strict, they are among `differences`.
+  let silent: [Difference]
   let steps: [Step]
 
   init(from old: Schema, to new: Schema, strictly: Bool) {
-    differences = new.differences(from: old, strictly: strictly).map {
+    let found = new.differences(from: old, strictly: strictly).map {
       Difference(
         kind: $0.kind.rawValue, table: $0.table, column: $0.column, before: $0.found,
         after: $0.declared, isNote: $0.isNote)
     }
-    steps = new.steps(from: old).map {
-      Step(detail: $0.detail, isDestructive: $0.isDestructive, sql: $0.sql)
-    }
+    let unseen = Self.silent(from: old, to: new)
+    differences = strictly ? found + unseen : found
+    silent = strictly ? [] : unseen
+    steps =
+      new.steps(from: old).map {
+        Step(detail: $0.detail, isDestructive: $0.isDestructive, sql: $0.sql)
+      } + Self.removals(unseen)
   }
 
   var isEmpty: Bool { differences.isEmpty }
 
   var lines: [String] {
-    if isEmpty { return ["The schemas are the same."] }
-    var lines = ["\(Style.bold("Differences")) (− in the first, + in the second):"]
-    for difference in differences {
-      let column = difference.column.map { ".\($0)" } ?? ""
-      let isWhole = ["table", "column"].contains(difference.kind)
-      let what = isWhole ? "" : ", \(difference.kind)"
-      let note = difference.isNote ? " (only in wording)" : ""
-      lines.append("  \(difference.table)\(column)\(what)\(note)".printable)
-      if let before = difference.before { lines += Self.marked(before, "−").map(Style.red) }
-      if let after = difference.after { lines += Self.marked(after, "+").map(Style.green) }
+    if isEmpty, silent.isEmpty { return ["The schemas are the same."] }
+    let sides = "(− in the first, + in the second):"
+    var lines: [String] = []
+    if isEmpty {
+      lines = ["The schemas are the same, apart from this \(sides)"]
+    } else {
+      lines = ["\(Style.bold("Differences")) \(sides)"]
     }
+    lines += differences.flatMap(Self.lines)
+    if !isEmpty, !silent.isEmpty { lines += ["", "No statement depends on this \(sides)"] }
+    lines += silent.flatMap(Self.lines)
     if steps.isEmpty { return lines }
     lines += ["", Style.bold("Steps:")]
     for (index, step) in steps.enumerated() {
@@ -146,6 +156,16 @@ struct SchemaDifference: Encodable {
       if let sql = step.sql { lines += Self.marked(sql, " ") }
     }
     return lines
+  }
+
+  private static func lines(of difference: Difference) -> [String] {
+    let column = difference.column.map { ".\($0)" } ?? ""
+    let isWhole = ["table", "column"].contains(difference.kind)
+    let what = isWhole ? "" : ", \(difference.kind)"
+    let note = difference.isNote && !isSilent(difference) ? " (only in wording)" : ""
+    return ["  \(difference.table)\(column)\(what)\(note)".printable]
+      + (difference.before.map { marked($0, "−").map(Style.red) } ?? [])
+      + (difference.after.map { marked($0, "+").map(Style.green) } ?? [])
   }
 
   private static func marked(_ sql: String, _ mark: String) -> [String] {

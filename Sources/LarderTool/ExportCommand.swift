@@ -93,13 +93,13 @@ private struct ExportedSelection {
   private func queried(_ db: Database, _ file: DatabaseFile) throws -> ResultSet {
     let sql = SQL(raw: try sqlText(invocation.text("query") ?? ""))
     let arguments = try QueryParameters.arguments([], named: invocation.texts("bind"))
-    db.authorizer = .readOnly
-    defer { db.authorizer = nil }
     return try NamedDatabase.file(file).reportingSQL {
-      let rows = try db.executeQuery(sql, arguments: arguments)
-      // Compiles the statement here, while the authorizer is set.
-      _ = rows.columnNames
-      return rows
+      try db.onlyReading { db in
+        let rows = try db.executeQuery(sql, arguments: arguments)
+        // Compiles the statement here, while the authorizer is set.
+        _ = rows.columnNames
+        return rows
+      }
     }
   }
 }
@@ -181,5 +181,7 @@ extension [String] {
 
 extension String {
   /// Whether SQLite considers both names the same.
-  func isSameName(_ other: String) -> Bool { foldedName == other.foldedName }
+  func isSameName(_ other: String) -> Bool {
+    utf8.count == other.utf8.count && foldedName == other.foldedName
+  }
 }

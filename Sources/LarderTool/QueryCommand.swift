@@ -57,9 +57,7 @@ extension Command {
       try file.read { db in
         // A server needs no authorizer: the transaction is READ ONLY.
         guard case .file = file else { return try show(db) }
-        db.authorizer = .readOnly
-        defer { db.authorizer = nil }
-        try show(db)
+        try db.onlyReading(show)
       }
     }
   }

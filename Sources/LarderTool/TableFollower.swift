@@ -73,12 +73,12 @@ final class TableFollower: Sendable {
 
   private func tables(_ db: Database) throws -> [FollowedTable] {
     let all = try Schema(db).tables
-    guard !names.isEmpty else { return all.map { FollowedTable($0) } }
+    guard !names.isEmpty else { return try all.map { try FollowedTable($0, in: db) } }
     return try names.map { name in
       guard let table = all.first(where: { $0.name.isSameName(name) }) else {
         throw Failure("\(path): there is no table “\(name)” that can be followed")
       }
-      return FollowedTable(table)
+      return try FollowedTable(table, in: db)
     }
   }
 }
@@ -100,9 +100,10 @@ private struct FollowedTable {
 
   private typealias Rows = [[ExactValue]: [DatabaseValue]]
 
-  init(_ table: TableSchema) {
+  init(_ table: TableSchema, in db: Database) throws {
     name = table.name
-    let own = table.columns.map(\.name)
+    let unreadable = try table.unreadableColumns(in: db).map(\.name)
+    let own = table.columns.map(\.name).filter { !unreadable.contains($0) }
     // Without a primary key, the rowid identifies a row.
     let rowID = table.primaryKey.isEmpty ? table.rowIDNames.first : nil
     columns = [rowID].compactMap { $0 } + own

@@ -160,7 +160,7 @@ struct CheckFileTests {
     for rows in 1...6 {
       var bounds = CheckBounds()
       bounds.rows = rows
-      let profile = try TableProfile(of: table, in: db, bounds, until: nil)
+      let profile = try TableProfile(of: table, without: [], in: db, bounds, until: nil)
       #expect(profile.isWhole == (rows > 5))
       #expect(profile.rows <= 5 && profile.columns[1].count(.integer) == profile.rows)
     }

@@ -122,7 +122,8 @@ struct CheckRuleTests {
     let (report, status) = try tool.check("a.db")
     #expect(report.findings.isEmpty && status == 0, "\(report.findings)")
     #expect(
-      report.remarks.count == 2 && report.remarks.allSatisfy { $0.contains("no such function") })
+      report.remarks.count == 2
+        && report.remarks.allSatisfy { $0.contains("is only in the program") })
   }
 
   @Test("larder check --untrusted skips views, and says so")

@@ -236,4 +236,87 @@ struct CopyLossTests {
       own.status == 0 && own.errors.contains("left out: user_version 7: it is 3"), "\(own.errors)")
     #expect(try tool.values("c.db", "PRAGMA user_version") == [[3]])
   }
+
+  @Test(
+    "larder copy to a server copies the rows of virtual tables that keep them, and names those that don't",
+    .enabled(if: isOnServer, whyNot))
+  func virtualTables() throws {
+    let tool = try Tool()
+    try tool.make(
+      "a.db",
+      """
+      CREATE TABLE note (id INTEGER PRIMARY KEY, word TEXT);
+      CREATE VIRTUAL TABLE doc USING fts5(title, body UNINDEXED, tokenize = 'porter');
+      INSERT INTO doc (rowid, title, body) VALUES (7, 'Oslo', 'by'), (9, NULL, 'Norge');
+      CREATE VIRTUAL TABLE old USING fts4(body);
+      INSERT INTO old (docid, body) VALUES (3, 'three');
+      CREATE VIRTUAL TABLE of_note USING fts5(word, content=note, content_rowid=id);
+      CREATE VIRTUAL TABLE words USING fts5(word, content='');
+      CREATE VIRTUAL TABLE area USING rtree(id, x0, x1);
+      INSERT INTO area VALUES (1, 0.5, 2), (2, -1, 3.25);
+      CREATE VIRTUAL TABLE vocabulary USING fts5vocab(doc, row);
+      """)
+    let address = try PostgresServer.newDatabase()
+    let report = try tool.object("copy", "a.db", address)
+    #expect(
+      Set(try #require(report["leftOut"] as? [String])) == [
+        "the full-text index of “doc”, whose texts are copied as a table",
+        "the full-text index of “old”, whose texts are copied as a table",
+        "the full-text index “of_note” of “note”",
+        "the full-text index “words”, which doesn't keep its texts",
+        "the module rtree of “area”, whose rows are copied as a table",
+        "the virtual table “vocabulary” of the module fts5vocab",
+      ])
+    #expect(
+      try number(
+        "SELECT count(*) FROM doc WHERE (rowid, title, body) IN ((7, 'Oslo', 'by'))", address) == 1)
+    #expect(try number("SELECT rowid FROM doc WHERE title IS NULL", address) == 9)
+    #expect(try number("SELECT rowid FROM old WHERE body = 'three'", address) == 3)
+    #expect(try number("SELECT id FROM area WHERE x0 = -1 AND x1 = 3.25", address) == 2)
+    let again = try tool.run("copy", "a.db", address, "--resume")
+    #expect(again.output.contains("doc: 2 rows, complete already"), "\(again.errors)")
+    let back = try tool.run("copy", address, "b.db")
+    #expect(back.status == 0, "\(back.errors)")
+    #expect(
+      try tool.values("b.db", "SELECT rowid, title, body FROM doc ORDER BY 1")
+        == [[7, "Oslo", "by"], [9, nil, "Norge"]])
+    // Into existing tables, a virtual table without a counterpart is told.
+    try execute("DROP TABLE doc; DELETE FROM old; DELETE FROM area; DELETE FROM note", address)
+    let data = try tool.object("copy", "a.db", address, "--data-only")
+    #expect(data["leftOut"] as? [String] == ["“doc”, for which there is no table"])
+    let named = try tool.run("copy", "a.db", address, "--data-only", "--table", "words")
+    #expect(named.status == 1 && named.errors.contains("doesn't keep its texts"), "\(named.errors)")
+  }
+
+  @Test(
+    "larder copy copies each row of inherited and partitioned tables once, and names the inheritance",
+    .enabled(if: isOnServer, whyNot))
+  func inheritance() throws {
+    let tool = try Tool()
+    let address = try PostgresServer.newDatabase()
+    try execute(
+      """
+      CREATE TABLE place (id bigint PRIMARY KEY, name text);
+      CREATE TABLE capital (country text) INHERITS (place);
+      CREATE TABLE reading (day bigint, value bigint) PARTITION BY RANGE (day);
+      CREATE TABLE reading_1 PARTITION OF reading FOR VALUES FROM (0) TO (10);
+      INSERT INTO place VALUES (1, 'Bergen');
+      INSERT INTO capital VALUES (2, 'Oslo', 'NO');
+      INSERT INTO reading VALUES (1, 2), (3, 4);
+      """, address)
+    let report = try tool.object("copy", address, "a.db")
+    #expect(
+      (report["leftOut"] as? [String])?.contains("the inheritance of “capital” from “place”")
+        == true)
+    #expect(try tool.values("a.db", "SELECT id FROM place") == [[1]])
+    #expect(try tool.values("a.db", "SELECT id FROM capital") == [[2]])
+    #expect(try tool.values("a.db", "SELECT count(*) FROM reading") == [[2]])
+    // The rows of `capital` aren't those of `place` in a target either.
+    try execute("DELETE FROM ONLY place; DELETE FROM reading", address)
+    let back = try tool.run(
+      "copy", "a.db", address, "--data-only", "--table", "place", "--table", "reading")
+    #expect(back.status == 0, "\(back.errors)")
+    #expect(try number("SELECT count(*) FROM place", address) == 2)
+    #expect(try number("SELECT count(*) FROM reading", address) == 2)
+  }
 }

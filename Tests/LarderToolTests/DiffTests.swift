@@ -55,6 +55,74 @@ struct DiffTests {
     #expect(try tool.run("diff", "cities.db", "new.db", "--check").status == 0)
   }
 
+  @Test("larder diff tells the order of columns and names of indexes, and --strictly counts them")
+  func silentDifferences() throws {
+    let tool = try Tool()
+    try tool.make(
+      "a.db",
+      """
+      CREATE TABLE city (id INTEGER PRIMARY KEY, name TEXT, country TEXT, population INTEGER);
+      CREATE INDEX by_country ON city (country);
+      CREATE INDEX same ON city (population);
+      """)
+    try tool.make(
+      "b.db",
+      """
+      CREATE TABLE city (id INTEGER PRIMARY KEY, country TEXT, name TEXT, population INTEGER);
+      CREATE INDEX same ON city (population);
+      CREATE INDEX city_country ON city (country ASC);
+      """)
+    let told = try tool.run("diff", "a.db", "b.db", "--check")
+    #expect(told.status == 0, "\(told.errors)")
+    #expect(
+      told.output == """
+        The schemas are the same, apart from this (− in the first, + in the second):
+          city, order of columns
+             − id, name, country, population
+             + id, country, name, population
+          city, name of index
+             − by_country
+             + city_country
+
+        """)
+    let json = try tool.object("diff", "a.db", "b.db")
+    #expect((json["differences"] as? [Any])?.count == 0 && (json["silent"] as? [Any])?.count == 2)
+    let strict = try tool.run("diff", "a.db", "b.db", "--check", "--strictly")
+    #expect(strict.status == 1)
+    #expect(strict.output.contains("Differences (− in the first"), "\(strict.output)")
+    #expect(try tool.run("diff", "a.db", "a.db", "--check", "--strictly").status == 0)
+  }
+
+  @Test("larder diff proposes to drop an index that equals another one, and nothing else")
+  func equivalentIndexes() throws {
+    let tool = try Tool()
+    let table = "CREATE TABLE city (id INTEGER PRIMARY KEY, name TEXT);"
+    try tool.make(
+      "a.db",
+      table
+        + """
+        CREATE INDEX i ON city (name); CREATE INDEX j ON city ("name" ASC);
+        CREATE INDEX k ON city (name) WHERE id > 5; CREATE INDEX l ON city (name COLLATE NOCASE);
+        """)
+    try tool.make(
+      "b.db",
+      table
+        + """
+        CREATE INDEX j ON city (name);
+        CREATE INDEX k ON city (name) WHERE id > 5; CREATE INDEX l ON city (name COLLATE NOCASE);
+        """)
+    let json = try tool.object("diff", "a.db", "b.db")
+    let steps = try #require(json["steps"] as? [[String: Any]])
+    #expect(steps.map { $0["sql"] as? String } == ["DROP INDEX \"i\""])
+    #expect(steps.allSatisfy { $0["isDestructive"] as? Bool == false })
+    // In the other direction there is nothing to make.
+    let back = try tool.object("diff", "b.db", "a.db")
+    #expect((back["steps"] as? [Any])?.isEmpty == true)
+    try tool.make("a.db", "DROP INDEX \"i\"")
+    #expect(
+      try tool.run("diff", "a.db", "b.db", "--strictly").output == "The schemas are the same.\n")
+  }
+
   @Test("larder diff refuses a malformed schema file, and one with statements other than CREATE")
   func wrongFiles() throws {
     let tool = try Tool.withCities()

@@ -75,6 +75,7 @@ struct GenerateNamesTests {
     arguments: [
       ("city", "cities"), ("day", "days"), ("box", "boxes"), ("person", "people"), ("news", "news"),
       ("Child", "Children"), ("address", "addresses"), ("track", "tracks"), ("index", "indices"),
+      ("wolf", "wolves"), ("quiz", "quizzes"), ("Knife", "Knives"), ("valve", "valves"),
     ])
   func plurals(one: String, several: String) {
     #expect(EnglishNoun.plural(one) == several)

@@ -78,7 +78,13 @@ struct CopyRun {
     for (index, table) in present.enumerated() where options.dataOnly || toServer {
       try tables[index].adapt(to: table, onServer: toServer, targetName)
     }
-    report.leftOut = schema?.leftOut ?? []
+    if toServer {
+      let partitioned = try ServerDatabase.partitionedTables(target)
+      for index in tables.indices where !partitioned.contains(tables[index].targetName) {
+        tables[index].targetPlace = "ONLY \(tables[index].targetName.quotedIdentifier)"
+      }
+    }
+    report.leftOut += schema?.leftOut ?? []
     if let schema, present.isEmpty { try make(schema) }
     if !options.schemaOnly {
       try copy(tables, hasState: !options.dataOnly && (hasState || present.isEmpty))
@@ -111,7 +117,7 @@ struct CopyRun {
 
   // MARK: The plan
 
-  private func sourceTables() throws -> [CopiedTable] {
+  private mutating func sourceTables() throws -> [CopiedTable] {
     // A migration history applies to one engine only; it isn't copied between engines.
     let schema = try Schema(source)
     // Tables named like a full-text table's helpers are copied too: they may hold rows.
@@ -127,21 +133,47 @@ struct CopyRun {
       if table.name == BookkeepingTables.migrations { return !isBetweenEngines }
       return try !isEmptyHelper(table.name, of: schema)
     }
-    let wanted =
-      try options.tables.isEmpty
-      ? all
-      : options.tables.map { name in
-        guard
-          let table = all.first(where: { fromServer ? $0.name == name : $0.name.isSameName(name) })
-        else { throw Failure("\(sourceName): there is no table “\(name)”") }
-        return table
-      }
-    let copied = try wanted.map { table in
+    let virtual = toServer ? schema.others.compactMap(VirtualTable.init) : []
+    let partitioned = fromServer ? try ServerDatabase.partitionedTables(source) : []
+    func copied(_ table: TableSchema) throws -> CopiedTable {
       try Interruption.check()
-      if fromServer { return CopiedTable(ofServer: table) }
+      if fromServer {
+        return CopiedTable(ofServer: table, isPartitioned: partitioned.contains(table.name))
+      }
       return toServer ? try CopiedTable(ofFile: table, source) : CopiedTable(asItIs: table)
     }
-    return copied.inOrderOfReferences()
+    if options.tables.isEmpty {
+      // With --data-only, the target's schema isn't the copy's concern.
+      let wanted = try virtual.filter { table in
+        if let reason = try table.reasonAgainstReading(in: source) {
+          report.leftOut.append("the virtual table “\(table.name)”: \(reason)")
+          return false
+        }
+        guard options.dataOnly, table.rows == .own, try !target.tableExists(table.name) else {
+          return true
+        }
+        report.leftOut.append("“\(table.name)”, for which there is no table")
+        return false
+      }
+      let tables = try all.map(copied) + wanted.compactMap { try $0.table(in: source) }
+      if !options.dataOnly { report.leftOut += wanted.map(\.lossOnServer) }
+      if fromServer { report.leftOut += try ServerDatabase.inheritances(source) }
+      return try tables.inOrderOfReferences()
+    }
+    let tables = try options.tables.map { name in
+      if let table = all.first(where: { fromServer ? $0.name == name : $0.name.isSameName(name) }) {
+        return try copied(table)
+      }
+      guard let table = virtual.first(where: { $0.name.isSameName(name) }) else {
+        throw Failure("\(sourceName): there is no table “\(name)”")
+      }
+      guard let rows = try table.table(in: source) else {
+        throw Failure("\(sourceName): “\(name)” can't be copied: \(table.lossOnServer)")
+      }
+      report.leftOut.append(table.lossOnServer)
+      return rows
+    }
+    return try tables.inOrderOfReferences()
   }
 
   /// Whether a table is a full-text index's own table of replaced rows, and is empty, which is usual. It
@@ -313,15 +345,13 @@ struct CopyRun {
   private func rowCount(of tables: [CopiedTable]) throws -> Int {
     try tables.reduce(0) { sum, table in
       try sum
-        + (source.value(
-          SQL(raw: "SELECT count(*) FROM \(table.name.quotedIdentifier)"), as: Int.self)
-          ?? 0)
+        + (source.value(SQL(raw: "SELECT count(*) FROM \(table.sourcePlace)"), as: Int.self) ?? 0)
     }
   }
 
   /// Ensures that the table is empty. Rows of an unfinished copy are deleted; other rows are an error.
   private func empty(_ table: CopiedTable, _ db: Database, isOfCopy: Bool) throws {
-    let name = table.targetName.quotedIdentifier
+    let name = table.targetPlace
     if isOfCopy {
       try db.executeUpdate(SQL(raw: "DELETE FROM \(name)"))
       try db.executeUpdate("DELETE FROM larder_copy WHERE table_name = ?", table.name)

@@ -23,29 +23,43 @@ struct CopiedTable {
   let schema: TableSchema
   var targetName: String
   var columns: [CopiedColumn]
+  /// The source's and the target's table in a FROM clause, with `ONLY` on a server: otherwise the rows of
+  /// tables that inherit from it would be among its own.
+  var sourcePlace: String
+  var targetPlace: String
+  /// The columns that aren't copied, with the reasons, as phrases for the report.
+  private(set) var leftOut: [String] = []
 
   var name: String { schema.name }
 
   /// The query that reads the rows in the source.
-  var sourceSQL: String { Self.select(columns.map(\.name), from: name) }
+  var sourceSQL: String { "SELECT \(columns.map(\.name).identifierList) FROM \(sourcePlace)" }
   /// The query that reads the same columns in the target.
-  var targetSQL: String { Self.select(columns.map(\.targetName), from: targetName) }
-
-  private static func select(_ columns: [String], from table: String) -> String {
-    "SELECT \(columns.identifierList) FROM \(table.quotedIdentifier)"
+  var targetSQL: String {
+    "SELECT \(columns.map(\.targetName).identifierList) FROM \(targetPlace)"
   }
 
   private init(_ schema: TableSchema, _ columns: [CopiedColumn]) {
     self.schema = schema
     targetName = schema.name
     self.columns = columns
+    sourcePlace = schema.name.quotedIdentifier
+    targetPlace = sourcePlace
   }
 }
 
 extension CopiedTable {
   /// Plans the copy of a server's table.
-  init(ofServer table: TableSchema) {
+  init(ofServer table: TableSchema, isPartitioned: Bool) {
     self.init(table, table.columns.map { CopiedColumn($0.name, CopyKind(ofServerType: $0.type)) })
+    if !isPartitioned { sourcePlace = "ONLY \(sourcePlace)" }
+  }
+
+  /// Plans the copy of a file's virtual table to a server.
+  init(ofVirtual table: TableSchema, hasOwnKey: Bool, _ db: Database) throws {
+    try self.init(ofFile: table, db)
+    guard !hasOwnKey, let name = table.rowIDNames.first else { return }
+    columns.insert(CopiedColumn(name, .integer(bytes: 8), isRowID: true), at: 0)
   }
 
   /// Plans the copy of a file's table to another file.
@@ -60,22 +74,26 @@ extension CopiedTable {
   /// Plans the copy of a file's table to a server. Where a declaration doesn't determine a column's kind, the
   /// stored values do.
   init(ofFile table: TableSchema, _ db: Database) throws {
+    let unreadable = try table.unreadableColumns(in: db)
     self.init(
       table,
-      try table.columns.map {
+      try table.columns.filter { column in
+        !unreadable.contains { $0.name == column.name }
+      }.map {
         CopiedColumn(
           $0.name, try Self.kind(of: $0, table) ?? Self.storedKind(of: $0, in: table, db))
       })
+    leftOut = unreadable.map { "“\(table.name)”.“\($0.name)”: \($0.reason)" }
   }
 
   /// The kind by the column's declaration; nil if that doesn't determine it.
   private static func kind(of column: ColumnSchema, _ table: TableSchema) -> CopyKind? {
     switch ColumnForm(type: column.type, isStrict: table.isStrict) {
-    case .integer: .integer(bytes: 8)
+    // POINT is a number for SQLite, which finds INT in it, but the shapes of maps are blobs.
+    case .integer: column.type.uppercased().contains("POINT") ? nil : .integer(bytes: 8)
     case .real: .real
     case .text: .text
-    case .any: column.type.uppercased().contains("BLOB") ? .blob : nil
-    case .numeric: nil
+    case .any, .numeric: nil
     }
   }
 
@@ -99,6 +117,8 @@ extension CopiedTable {
     let found = try rows.map { row in try (0..<5).map { try row.get(at: $0, as: Int.self) > 0 } }
     guard let has = found.first else { return .text }
     let type = column.type.uppercased()
+    let isOfBlobs = type.contains("BLOB") || type.contains("POINT")
+    if isOfBlobs, has[3] || !has.contains(true) { return .blob }
     if has[2] { return .text }
     if has[3] { return .blob }
     if has[1] { return .real }
@@ -109,9 +129,10 @@ extension CopiedTable {
   /// Adapts names, types and the set of columns to the target's existing table.
   mutating func adapt(to target: TableSchema, onServer: Bool, _ path: String) throws {
     targetName = target.name
+    targetPlace = target.name.quotedIdentifier
     for index in columns.indices.reversed() {
       let name = columns[index].name
-      if columns[index].isRowID {
+      if columns[index].isRowID, !onServer {
         let isThere =
           target.rowIDColumn == nil && target.rowIDNames.contains { $0.isSameName(name) }
         if !isThere { columns.remove(at: index) }
@@ -132,20 +153,38 @@ extension CopiedTable {
 
 extension [CopiedTable] {
   /// Orders tables before those that refer to them, as far as references have no cycles.
-  func inOrderOfReferences() -> [CopiedTable] {
-    var waiting = self
-    var ordered: [CopiedTable] = []
-    while !waiting.isEmpty {
-      let ready = waiting.filter { table in
-        table.schema.foreignKeys.allSatisfy { key in
-          key.referencedTable.isSameName(table.name)
-            || !waiting.contains { $0.name.isSameName(key.referencedTable) }
-        }
+  func inOrderOfReferences() throws -> [CopiedTable] {
+    let places = map(\.name).places
+    var waitsFor = Array<Set<Int>>(repeating: [], count: count)
+    var waiters = Array<[Int]>(repeating: [], count: count)
+    for (place, table) in enumerated() {
+      for key in table.schema.foreignKeys {
+        guard let other = places[key.referencedTable.foldedName], other != place,
+          waitsFor[place].insert(other).inserted
+        else { continue }
+        waiters[other].append(place)
       }
-      // A cycle is broken at an arbitrary table.
-      let next = ready.isEmpty ? [waiting[0]] : ready
-      ordered += next
-      waiting.removeAll { table in next.contains { $0.name == table.name } }
+    }
+    var counts = waitsFor.map(\.count)
+    var isOrdered = Array<Bool>(repeating: false, count: count)
+    var ordered: [CopiedTable] = []
+    var ready = indices.filter { counts[$0] == 0 }
+    var first = 0
+    while ordered.count < count {
+      try Interruption.check()
+      if ready.isEmpty {
+        // A cycle is broken at the first table that waits.
+        while isOrdered[first] { first += 1 }
+        ready = [first]
+      }
+      for place in ready { isOrdered[place] = true }
+      ordered += ready.map { self[$0] }
+      var next: [Int] = []
+      for waiter in ready.flatMap({ waiters[$0] }) {
+        counts[waiter] -= 1
+        if counts[waiter] == 0, !isOrdered[waiter] { next.append(waiter) }
+      }
+      ready = next.sorted()
     }
     return ordered
   }

@@ -10,6 +10,8 @@ struct DatabaseFile {
   let size: Int
   let header: FileHeader
   private let configuration: Configuration
+  /// Nil for a hostile file, in which nothing replaces what only its program has.
+  private let standIns: StandIns?
 
   /// Examines the file. Throws ``Failure`` if it isn't a readable database.
   init(_ path: String, _ invocation: Invocation) throws {
@@ -25,6 +27,10 @@ struct DatabaseFile {
     header = try FileHeader(Self.beginning(of: path), path: path, size: size)
     var configuration = Configuration(
       profile: invocation.has("untrusted") ? .untrustedFile : .service)
+    configuration.trustsSchema = !invocation.has("untrusted")
+    let standIns = invocation.has("untrusted") ? nil : StandIns()
+    self.standIns = standIns
+    configuration.prepareDatabase = { try standIns?.install(on: $0) }
     configuration.readOnly = true
     configuration.removesOwnLog = true
     configuration.journalMode = nil
@@ -52,8 +58,14 @@ struct DatabaseFile {
   }
 
   /// Calls a closure with a connection outside a transaction. Ctrl-C interrupts its statements.
-  func connect<T>(writes: Bool = false, _ body: (Database) throws -> T) throws -> T {
+  ///
+  /// - Parameter makesIndexes: whether indexes are made from the rows, even if nothing is written to the
+  ///   file. Stand-ins would put them in another order than the program's.
+  func connect<T>(
+    writes: Bool = false, makesIndexes: Bool = false, _ body: (Database) throws -> T
+  ) throws -> T {
     var configuration = configuration
+    if writes || makesIndexes { configuration.prepareDatabase = nil }
     if writes {
       configuration.readOnly = false
       configuration.removesOwnLog = false
@@ -62,6 +74,11 @@ struct DatabaseFile {
     Interruption.catchSignals()
     do {
       let db = try Database(path: path, configuration: configuration)
+      defer {
+        if let remark = standIns?.newRemark {
+          Output.note("larder: \(path.printable): \(remark)")
+        }
+      }
       let result = try db.interruptible(body)
       try db.close()
       return result
@@ -83,7 +100,13 @@ struct DatabaseFile {
     case .notADatabase: reason = "this isn't a database, or it is encrypted"
     case .corrupt where size < whole:
       reason = "the file is cut off: it has \(size.grouped) bytes, of \(whole.grouped)"
+    case .corrupt where error.message.hasPrefix("malformed database schema"):
+      reason =
+        "SQLite \(SQLiteLibrary.version) can't read the schema: \(error.message); it was written by a newer"
+        + " version (the last one was \(header.writer)), or is damaged"
     case .corrupt: reason = "the database is damaged (\(error.message))"
+    case _ where error.isOfOtherProgram:
+      reason = "this needs the program that made the file: \(error.message)"
     case .readOnly, .cannotOpen:
       let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
       if access(path + "-journal", F_OK) == 0 {
@@ -160,6 +183,19 @@ extension Database {
     let handle = interruptHandle
     let alarm = Interruption.whenAsked { handle.interrupt() }
     defer { withExtendedLifetime(alarm) {} }
+    return try body(self)
+  }
+
+  /// Calls a closure, whose statements can't do anything but read.
+  func onlyReading<T>(_ body: (Database) throws -> T) throws -> T {
+    // When a virtual table is first used, some modules compile statements that write, such as rtree. The
+    // authorizer would refuse them.
+    let tables: [String] = try executeQuery(
+      "SELECT name FROM main.sqlite_schema WHERE type = 'table' AND rootpage = 0"
+    ).map { try $0.get(at: 0) }
+    for table in tables { _ = try? prepare("SELECT 1 FROM main.\(identifier: table)") }
+    authorizer = .readOnly
+    defer { authorizer = nil }
     return try body(self)
   }
 }

@@ -17,13 +17,18 @@ struct Explanation: Encodable {
     sql.values = Array(repeating: nil, count: count)
     let rows = try RowsOfTables(db, namedBy: text)
     let current = QueryPlan(of: text, try db.planRows(of: sql))
-    let advice = try db.indexAdvice(for: sql)
     statement = text
     plan = current.steps.map { ExplainedStep($0, rows) }
-    suggestedIndexes = advice.indexes.map(\.sql)
-    planWithIndexes =
-      advice.indexes.isEmpty
-      ? [] : QueryPlan(of: text, advice.plan).steps.map { ExplainedStep($0, rows) }
+    do {
+      let advice = try db.indexAdvice(for: sql)
+      suggestedIndexes = advice.indexes.map(\.sql)
+      planWithIndexes =
+        advice.indexes.isEmpty
+        ? [] : QueryPlan(of: text, advice.plan).steps.map { ExplainedStep($0, rows) }
+    } catch let error as DatabaseError where error.isOfOtherProgram {
+      // The schema can't be copied, so nothing can be tried.
+      (suggestedIndexes, planWithIndexes) = ([], [])
+    }
   }
 }
 

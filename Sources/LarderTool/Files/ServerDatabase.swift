@@ -103,6 +103,34 @@ struct ServerDatabase {
   }
 }
 
+extension ServerDatabase {
+  /// The partitioned tables of the first schema of the search path. They have no rows of their own.
+  static func partitionedTables(_ db: Database) throws -> Set<String> {
+    let names: [String] = try db.executeQuery(
+      """
+      SELECT relname::text FROM pg_class
+      WHERE relkind = 'p' AND relnamespace = current_schema()::regnamespace
+      """
+    ).map { try $0.get(at: 0) }
+    return Set(names)
+  }
+
+  /// The tables that inherit from others, as phrases for a copy's report.
+  static func inheritances(_ db: Database) throws -> [String] {
+    try db.executeQuery(
+      """
+      SELECT c.relname::text, p.relname::text FROM pg_inherits i
+        JOIN pg_class c ON c.oid = i.inhrelid JOIN pg_class p ON p.oid = i.inhparent
+      WHERE c.relkind = 'r' AND NOT c.relispartition
+        AND c.relnamespace = current_schema()::regnamespace
+      ORDER BY c.relname, i.inhseqno
+      """
+    ).map {
+      "the inheritance of “\(try $0.get(at: 0, as: String.self))” from “\(try $0.get(at: 1, as: String.self))”"
+    }
+  }
+}
+
 /// A database of the command line: a file, or a server's.
 enum NamedDatabase {
   case file(DatabaseFile)

@@ -38,10 +38,14 @@ enum EnglishNoun {
     ("basis", "bases"), ("bus", "buses"),
     ("cache", "caches"), ("canvas", "canvases"), ("child", "children"), ("cookie", "cookies"),
     ("crisis", "crises"), ("diagnosis", "diagnoses"), ("foot", "feet"), ("gas", "gases"),
-    ("half", "halves"), ("hypothesis", "hypotheses"), ("index", "indices"), ("leaf", "leaves"),
-    ("life", "lives"), ("man", "men"), ("matrix", "matrices"), ("mouse", "mice"),
-    ("movie", "movies"), ("person", "people"), ("shelf", "shelves"), ("shoe", "shoes"),
-    ("tie", "ties"), ("tooth", "teeth"), ("vertex", "vertices"), ("woman", "women"),
+    ("calf", "calves"), ("elf", "elves"), ("half", "halves"), ("hypothesis", "hypotheses"),
+    ("index", "indices"), ("knife", "knives"), ("leaf", "leaves"), ("life", "lives"),
+    ("loaf", "loaves"), ("man", "men"), ("matrix", "matrices"), ("mouse", "mice"),
+    ("movie", "movies"), ("person", "people"), ("quiz", "quizzes"), ("scarf", "scarves"),
+    ("self", "selves"),
+    ("shelf", "shelves"), ("shoe", "shoes"),
+    ("thief", "thieves"), ("tie", "ties"), ("tooth", "teeth"), ("vertex", "vertices"),
+    ("wife", "wives"), ("wolf", "wolves"), ("woman", "women"),
   ]
 
   /// Words whose singular and plural are the same, or that have no plural.

@@ -23,6 +23,9 @@ struct RecordsPlan {
   /// The time limit for reading a table's values: a view could take very long.
   private static let timeForTable = Duration.seconds(2)
 
+  /// The number of columns from which a record takes the compiler over 10 seconds. It takes 35 for 1,500.
+  private static let manyColumns = 600
+
   init(_ db: Database, _ request: Request) throws {
     let schema = try Schema(db)
     let server = db.engine == nil ? nil : try ServerColumns(db)
@@ -56,6 +59,11 @@ struct RecordsPlan {
         names: names.properties[table.key(table.name)] ?? [:])
       if let problem = found.problem {
         record.notes.append("Its values couldn't be read: \(problem.commented).")
+      }
+      if table.columns.count >= Self.manyColumns {
+        record.notes.append(
+          "It has \(table.columns.count.grouped) columns: the compiler takes long for such a record."
+        )
       }
       record.setOrigins(source.origins)
       if record.properties.isEmpty || record.lacksKey {
@@ -166,14 +174,20 @@ struct RecordsPlan {
   ) throws -> (columns: [ColumnKnowledge], problem: String?) {
     let table = source.table
     let columns = table.columns.map(\.name)
+    let unreadable = try table.unreadableColumns(in: db)
+    let readable = columns.filter { name in !unreadable.contains { $0.name == name } }
     // Rows are stored in this column's order. It may be nil, since columns can hide all names of the rowid.
     let key = table.isWithoutRowID ? table.primaryKey.first : table.rowIDNames.first
     do {
       let found = try db.evidence(
-        of: table.name, columns,
+        of: table.name, readable,
         lastFirst: source.isView ? nil : key.map { "\(identifier: $0) DESC" }, rows: rows,
         within: timeForTable)
-      return (found.map { .values($0) }, nil)
+      let evidence = Dictionary(zip(readable, found)) { first, _ in first }
+      return (
+        columns.map { .values(evidence[$0] ?? ColumnEvidence()) },
+        unreadable.first.map { "\($0.reason), which “\($0.name)” needs" }
+      )
     } catch let error as DatabaseError where error.isOfStatement {
       return (columns.map { _ in .values(ColumnEvidence()) }, error.message)
     }

@@ -23,16 +23,12 @@ extension Command {
       guard !FileManager.default.fileExists(atPath: copy) else {
         throw Failure("\(copy): the file exists already")
       }
-      try file.connect { db in
-        try Failure.naming(copy, file) {
-          do {
-            try db.vacuum(into: copy)
-          } catch {
-            // Removes the new file, which is incomplete.
-            try? FileManager.default.removeItem(atPath: copy)
-            throw error
-          }
-        }
+      do {
+        try file.vacuum(into: copy, writes: false)
+      } catch let failure as Failure where failure.message.contains("vacuum_db.") {
+        // A connection that only reads leaves out CHECK constraints, and SQLite's VACUUM INTO then copies
+        // computed columns into a table that can't take them. One that may write changes nothing either.
+        try file.vacuum(into: copy, writes: true)
       }
     } else {
       try file.connect(writes: true) { db in
@@ -67,6 +63,22 @@ extension Command {
     let noun = tables.count == 1 ? "table" : "tables"
     try invocation.show(
       report, ["\(file.path.printable): there are statistics of \(tables.count) \(noun)"])
+  }
+}
+
+extension DatabaseFile {
+  /// Writes a compact copy into a new file, which is removed if that fails.
+  fileprivate func vacuum(into copy: String, writes: Bool) throws {
+    try connect(writes: writes, makesIndexes: true) { db in
+      try Failure.naming(copy, self) {
+        do {
+          try db.vacuum(into: copy)
+        } catch {
+          try? FileManager.default.removeItem(atPath: copy)
+          throw error
+        }
+      }
+    }
   }
 }
 

@@ -62,11 +62,16 @@ final class CheckedDatabase: CheckedSource {
     if let known = profiles[table.name] { return known }
     readingDeadline = readingDeadline ?? bounds.time.map { .now + $0 }
     do {
-      let profile = try TableProfile(of: table, in: db, bounds, until: readingDeadline)
+      let unreadable = try table.unreadableColumns(in: db)
+      for column in unreadable {
+        remark("“\(table.name)”.“\(column.name)” wasn't checked: \(column.reason)")
+      }
+      let profile = try TableProfile(
+        of: table, without: unreadable.map(\.name), in: db, bounds, until: readingDeadline)
       if !profile.isWhole {
         remark("“\(table.name)”: only \(profile.rows.grouped) rows were checked")
       }
-      if let column = table.columns.dropFirst(profile.columns.count).first {
+      if let column = table.columns.dropFirst(TableProfile.mostColumns).first {
         remark("“\(table.name)”: the columns from “\(column.name)” on weren't checked")
       }
       profiles[table.name] = profile
@@ -81,18 +86,9 @@ final class CheckedDatabase: CheckedSource {
   /// The lines of SQLite's integrity check.
   func integrityLines() throws -> [String] {
     if let knownIntegrityLines { return knownIntegrityLines }
-    var lines: [String] = []
-    do {
-      _ = try within("the integrity check") {
-        try db.executeQuery("PRAGMA main.integrity_check(100)").forEach {
-          let text = try $0.get(at: 0, as: String.self)
-          lines += text.split(separator: "\n").filter { !$0.hasPrefix("***") }.map(String.init)
-        }
-      }
-    } catch let error as DatabaseError where !error.isInterrupt {
-      // If damage ends the check with an error, the lines before it count too.
-      lines.append(error.message)
-    }
+    let check = try within("the integrity check") { try IntegrityCheck(db, isQuick: false) }
+    for text in check?.remarks ?? [] { remark(text) }
+    let lines = check?.lines ?? []
     knownIntegrityLines = lines
     return lines
   }
@@ -128,7 +124,7 @@ struct CheckedColumn {
   /// `what`, such as `hold text`; a query with the condition lists the rows.
   func evidence(
     _ forms: [ValueForm], _ what: String, advice: String, listing condition: String? = nil,
-    sql: [String] = []
+    sql: @autoclosure () -> [String] = []
   ) -> Evidence? {
     let tallies = forms.compactMap { values.tallies[$0] }
     let count = tallies.reduce(0) { $0 + $1.count }
@@ -139,7 +135,7 @@ struct CheckedColumn {
     return Evidence(
       table: table.name, columns: [column.name], found: found, rows: count,
       rowIDs: Array(tallies.flatMap(\.rowIDs).sorted().prefix(Tally.mostRowIDs)), advice: advice,
-      sql: condition.map { [listing($0)] } ?? sql)
+      sql: condition.map { [listing($0)] } ?? sql())
   }
 
   /// A query that lists the rows for which a condition is true.

@@ -83,17 +83,17 @@ struct TableProfile {
   private var lastRowID: Int64?
 
   /// SQLite's limit of 2000 result columns, less one for the rowid.
-  private static let mostColumns = 1999
+  static let mostColumns = 1999
   /// The number of places after the beginning at which a large table is sampled.
   private static let places = 9
 
   /// Reads the rows of a table; of a large one, those at its beginning and samples at places far apart.
   init(
-    of table: TableSchema, in db: Database, _ bounds: CheckBounds,
+    of table: TableSchema, without unreadable: [String], in db: Database, _ bounds: CheckBounds,
     until deadline: ContinuousClock.Instant?
   ) throws {
     let unique = Set(table.uniqueSets.filter { $0.count == 1 }.flatMap { $0 })
-    columns = table.columns.prefix(Self.mostColumns).map {
+    columns = table.columns.filter { !unreadable.contains($0.name) }.prefix(Self.mostColumns).map {
       ColumnProfile($0, isUnique: unique.contains($0.name.lowercased()))
     }
     guard !columns.isEmpty else { return }

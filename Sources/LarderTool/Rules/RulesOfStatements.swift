@@ -131,8 +131,11 @@ extension CheckedDatabase {
       return []
     }
     return try entries.filter { $0.kind == .view }.compactMap { view in
-      try problem(of: "SELECT * FROM main.\(identifier: view.name)", "the view “\(view.name)”")
-        .map { BrokenStatement($0, table: view.name) }
+      try noteForeignCalls(of: [view], "the view “\(view.name)”")
+      return try problem(
+        of: "SELECT * FROM main.\(identifier: view.name)", "the view “\(view.name)”"
+      )
+      .map { BrokenStatement($0, table: view.name) }
     }
   }
 
@@ -144,6 +147,8 @@ extension CheckedDatabase {
     let triggers = entries.compactMap { TriggerText($0) }
     var broken: [BrokenStatement] = []
     for table in Set(triggers.map(\.table)).sorted() {
+      let own = entries.filter { $0.kind == .trigger && $0.table.isSameName(table) }
+      try noteForeignCalls(of: own, "the triggers of “\(table)”")
       // A broken view is reported as such, and can't be written to anyway.
       let isView = entries.contains { $0.kind == .view && $0.name.isSameName(table) }
       if isView, try problem(of: "SELECT * FROM main.\(identifier: table)", "") != nil { continue }
@@ -159,6 +164,16 @@ extension CheckedDatabase {
       }
     }
     return broken
+  }
+
+  /// Adds a remark if statements call a function that only the program has. They compile here all the same.
+  private func noteForeignCalls(of entries: [SchemaEntry], _ what: String) throws {
+    for entry in entries {
+      guard let reason = try db.reasonAgainst(callsIn: (entry.sql ?? "").sqlTokens) else {
+        continue
+      }
+      return remark("\(what) couldn't be checked in full: \(reason)")
+    }
   }
 
   /// A statement that fires a table's triggers; nil if there can't be one.
@@ -180,8 +195,9 @@ extension CheckedDatabase {
   /// function.
   private func problem(of statement: SQL, _ what: String) throws -> String? {
     // The statement is only compiled, never run, so it may use unsafe functions.
+    let trusts = try db.pragma("trusted_schema")
     try db.executeUpdate("PRAGMA trusted_schema = ON")
-    defer { _ = try? db.executeUpdate("PRAGMA trusted_schema = OFF") }
+    defer { _ = try? db.executeUpdate(SQL(raw: "PRAGMA trusted_schema = \(trusts)")) }
     do {
       try db.validate(statement)
       return nil
