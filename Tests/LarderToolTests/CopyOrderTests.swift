@@ -10,7 +10,9 @@ struct CopyOrderTests {
     references.map { name, others in
       var table = TableSchema(name: name)
       table.foreignKeys = others.map {
-        ForeignKeySchema(columns: ["other"], referencedTable: $0, referencedColumns: [])
+        ForeignKeySchema(
+          columns: ["other"], referencedTable: $0, referencedColumns: [], onDelete: .noAction,
+          onUpdate: .noAction, isDeferred: false)
       }
       return CopiedTable(asItIs: table)
     }

@@ -31,6 +31,8 @@ struct DatabaseFile {
     let standIns = invocation.has("untrusted") ? nil : StandIns()
     self.standIns = standIns
     configuration.prepareDatabase = { try standIns?.install(on: $0) }
+    // Otherwise a short value, such as “a”, would be hidden in the names that a stand-in's error has.
+    configuration.showsArguments = standIns != nil
     configuration.readOnly = true
     configuration.removesOwnLog = true
     configuration.journalMode = nil
