@@ -133,7 +133,7 @@ struct CopyRun {
       if table.name == BookkeepingTables.migrations { return !isBetweenEngines }
       return try !isEmptyHelper(table.name, of: schema)
     }
-    let virtual = toServer ? schema.others.compactMap(VirtualTable.init) : []
+    let virtual = toServer ? schema.others.compactMap(CopiedVirtualTable.init) : []
     let partitioned = fromServer ? try ServerDatabase.partitionedTables(source) : []
     func copied(_ table: TableSchema) throws -> CopiedTable {
       try Interruption.check()

@@ -3,7 +3,7 @@ import LarderSQLite
 
 /// A virtual table, seen by a copy to a server. The server doesn't have the module, but the rows may be stored
 /// nowhere else, so they are copied into an ordinary table.
-struct VirtualTable {
+struct CopiedVirtualTable {
   /// The place where the rows are stored.
   enum Rows: Equatable {
     case own
