@@ -151,12 +151,7 @@ extension Database {
 
   /// Reads the encoding of the file's texts, and with it the header and the schema.
   func readEncoding() throws {
-    // Of the library's own, as those that set something: a statement of the caller's kind takes five times as long.
-    let statement = OwnStatement("PRAGMA encoding", on: try connection.sqlite())
-    guard statement.next(), let encoding = statement[0] else {
-      throw connection.error(statement.code, sql: "PRAGMA encoding")
-    }
-    connection.isUTF16 = encoding != "UTF-8"
+    connection.isUTF16 = try value("PRAGMA encoding", as: String.self) != "UTF-8"
   }
 
   /// Reads the encoding again, after all of the file was replaced.
