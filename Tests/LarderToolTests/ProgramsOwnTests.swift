@@ -27,9 +27,18 @@ struct ProgramsOwnTests {
     }
     let copied = try tool.run("backup", name, "copy-of-\(name)")
     #expect(copied.status == 0, "\(copied.errors)")
-    #expect(try tool.contents(of: "copy-of-\(name)") == tool.contents(of: name))
+    #expect(try pages(of: "copy-of-\(name)", in: tool) == pages(of: name, in: tool))
     let same = try tool.run("diff", name, "copy-of-\(name)")
     #expect(same.output == "The schemas are the same.\n", "\(same.errors)")
+  }
+
+  /// A file's bytes without the header's counters of changes, which a copy counts on.
+  private func pages(of name: String, in tool: Tool) throws -> Data {
+    var bytes = try tool.contents(of: name)
+    for counter in [24, 40, 92] {
+      bytes.replaceSubrange(counter..<counter + 4, with: Data(count: 4))
+    }
+    return bytes
   }
 
   private func execute(_ sql: String, _ db: Database) throws {
@@ -66,7 +75,7 @@ struct ProgramsOwnTests {
     let rows = try tool.run("query", "anki.db", "SELECT id FROM notetype ORDER BY id", "--csv")
     #expect(rows.output == "id\n1\n2\n3\n")
     let ordered = try tool.run(
-      "query", "anki.db", "SELECT id FROM notetype ORDER BY name || ''", "--csv")
+      "query", "anki.db", "SELECT id FROM notetype ORDER BY +name", "--csv")
     #expect(ordered.status == 0, "\(ordered.errors)")
     #expect(ordered.errors.contains("“unicase”"), "\(ordered.errors)")
     let checked = try tool.run("check", "anki.db")
@@ -208,7 +217,10 @@ struct ProgramsOwnTests {
   @Test("larder reads a file with a module and a tokenizer that it doesn't have")
   func modules() throws {
     let tool = try Tool()
-    let db = try tool.database("a.db")
+    var configuration = Configuration()
+    configuration.journalMode = nil
+    configuration.trustsSchema = true
+    let db = try Database(path: tool.file("a.db"), configuration: configuration)
     try db.createTokenizer("own") { text, _ in
       text.isEmpty ? [] : [(term: text, range: 0..<text.utf8.count)]
     }
