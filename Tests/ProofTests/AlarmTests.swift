@@ -117,7 +117,8 @@ extension DurableOutcomeTests {
     }
     try access.checkpoint(.passive)
     #expect(wait { access.statistics.pinned != nil })
-    let names = try alarms.firing(access)
+    // The pool's own checkpoint may have waited for the long write.
+    let names = try alarms.firing(access).filter { $0 != "LarderWritersWait" }
     #expect(names == ["LarderLogLarge", "LarderLogPinned"])
     shell.say("COMMIT;")
     shell.say(".quit")
