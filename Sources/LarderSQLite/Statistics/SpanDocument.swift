@@ -32,7 +32,7 @@ extension ScopeSpan {
       let (begin, end) = (min(begin, length), min(max(begin, end), length))
       return "{\"traceId\":\"\(trace.trace)\",\"spanId\":\"\(id)\","
         + (parent.map { "\"parentSpanId\":\"\($0)\"," } ?? "")
-        + "\"name\":\(Self.quoted(name)),\"kind\":\(kind),"
+        + "\"name\":\(name.quotedJSON),\"kind\":\(kind),"
         + "\"startTimeUnixNano\":\"\(start + begin)\",\"endTimeUnixNano\":\"\(start + end)\","
         + "\"attributes\":[\(attributes.joined(separator: ","))]\(more)}"
     }
@@ -69,33 +69,18 @@ extension ScopeSpan {
       attributes.append(
         Self.attribute("error.type", known.map { "\($0.extendedCode)" } ?? "\(type(of: error))"))
       let message = known?.message ?? "\(type(of: error))"
-      status = ",\"status\":{\"code\":2,\"message\":\(Self.quoted(message))}"
+      status = ",\"status\":{\"code\":2,\"message\":\(message.quotedJSON)}"
     }
     let whole = span(own, below: trace.parent, label, kind: 3, 0, length, attributes, status)
     return [whole] + children
   }
 
   private static func attribute(_ key: String, _ value: String) -> String {
-    "{\"key\":\"\(key)\",\"value\":{\"stringValue\":\(quoted(value))}}"
+    "{\"key\":\"\(key)\",\"value\":{\"stringValue\":\(value.quotedJSON)}}"
   }
 
   private static func attribute(_ key: String, _ value: Int) -> String {
     "{\"key\":\"\(key)\",\"value\":{\"intValue\":\"\(value)\"}}"
-  }
-
-  private static func quoted(_ text: String) -> String {
-    var result = "\""
-    for scalar in text.unicodeScalars {
-      switch scalar {
-      case "\"": result += "\\\""
-      case "\\": result += "\\\\"
-      case _ where scalar.value < 0x20:
-        let digits = String(scalar.value, radix: 16)
-        result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-      default: result.unicodeScalars.append(scalar)
-      }
-    }
-    return result + "\""
   }
 }
 
