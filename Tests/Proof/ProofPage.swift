@@ -24,23 +24,30 @@ enum ProofPage {
     let rows = Dictionary(grouping: reports.filter { $0.tried > 0 }, by: \.row).values.sorted {
       ($0[0].number, $0[0].row) < ($1[0].number, $1[0].row)
     }
+    let latest = rows.compactMap { runs in runs.max { ($0.date ?? "") <= ($1.date ?? "") } }
+    let machines = Dictionary(grouping: latest.map(machine)) { $0 }
+    let usual = machines.max { ($0.value.count, $0.key) < ($1.value.count, $1.key) }?.key ?? ""
     var lines = [
-      "| # | Proof | Tried | Failed | Runs | Last run | Commit | Machine | Last run's details |",
-      "|--:|---|--:|--:|--:|---|---|---|---|",
+      "The machine has \(usual), unless the details say otherwise.", "",
+      "| # | Proof | Tried | Failed | Runs | Last run | Commit | Last run's details |",
+      "|--:|---|--:|--:|--:|---|---|---|",
     ]
-    for runs in rows {
-      guard let last = runs.max(by: { ($0.date ?? "") <= ($1.date ?? "") }) else { continue }
+    for (runs, last) in zip(rows, latest) {
       let tried = Dictionary(grouping: runs, by: \.seed).values.reduce(0) { sum, same in
         sum + (same.map(\.tried).max() ?? 0)
       }
       let failed = runs.reduce(0) { $0 + $1.failed }
+      let details = (machine(last) == usual ? [] : [machine(last)]) + (last.details ?? [])
       lines.append(
         "| \(last.number) | \(last.row) | \(grouped(tried)) \(last.unit) | \(grouped(failed)) "
           + "| \(runs.count) | \(last.date ?? "") | `\(last.commit ?? "")` "
-          + "| \(last.cores) cores, \(last.system), SQLite \(last.sqlite) "
-          + "| \((last.details ?? []).joined(separator: ", ")) |")
+          + "| \(details.joined(separator: ", ")) |")
     }
     return lines.joined(separator: "\n")
+  }
+
+  private static func machine(_ report: ProofReport) -> String {
+    "\(report.cores) \(report.cores == 1 ? "core" : "cores"), \(report.system), SQLite \(report.sqlite)"
   }
 
   private static func grouped(_ number: Int) -> String {

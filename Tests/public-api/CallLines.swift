@@ -38,7 +38,8 @@ enum CallLines {
     let text = String(symbol.declaration.split(separator: " {")[0])
     for keyword in ["case ", "static var ", "static let ", "var ", "let "] {
       guard let range = text.firstRange(of: keyword) else { continue }
-      let rest = String(text[range.upperBound...]).replacing(": \(symbol.type)", with: "")
+      var rest = String(text[range.upperBound...])
+      if rest.hasSuffix(": \(symbol.type)") { rest.removeLast(symbol.type.count + 2) }
       return keyword.hasPrefix("static") || keyword == "case " ? "." + rest : rest
     }
     return text
