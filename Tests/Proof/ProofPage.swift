@@ -28,7 +28,8 @@ enum ProofPage {
     let machines = Dictionary(grouping: latest.map(machine)) { $0 }
     let usual = machines.max { ($0.value.count, $0.key) < ($1.value.count, $1.key) }?.key ?? ""
     var lines = [
-      "The machine has \(usual), unless the details say otherwise.", "",
+      "The machine has \(usual), unless the details say otherwise. `Tests/Proof/results.jsonl` has"
+        + " all details.", "",
       "| # | Proof | Tried | Failed | Runs | Last run | Commit | Last run's details |",
       "|--:|---|--:|--:|--:|---|---|---|",
     ]
@@ -37,7 +38,9 @@ enum ProofPage {
         sum + (same.map(\.tried).max() ?? 0)
       }
       let failed = runs.reduce(0) { $0 + $1.failed }
-      let details = (machine(last) == usual ? [] : [machine(last)]) + (last.details ?? [])
+      let all = last.details ?? []
+      let other = machine(last) == usual ? [] : [machine(last)]
+      let details = other + all.prefix(5) + (all.count > 5 ? ["…"] : [])
       lines.append(
         "| \(last.number) | \(last.row) | \(grouped(tried)) \(last.unit) | \(grouped(failed)) "
           + "| \(runs.count) | \(last.date ?? "") | `\(last.commit ?? "")` "

@@ -19,6 +19,11 @@ extension FullTextDefinition {
     if case .unicode61(_, stems: true) = tokenizer.kind { "'english'" } else { "'simple'" }
   }
 
+  /// The characters of Chinese, Japanese and Korean, each of which is a word of `.bigram`.
+  fileprivate static var characters: String {
+    "[\\u3005-\\u3007\\u3040-\\u312f\\u3400-\\u9fff\\uac00-\\ud7ff\\uf900-\\ufaff]"
+  }
+
   /// A text reduced to its words, in small letters and between spaces.
   fileprivate func normalized(_ text: SQLFragment) -> SQLFragment {
     var text = text
@@ -29,9 +34,8 @@ extension FullTextDefinition {
     }
     if tokenizer.kind == .bigram {
       // Each character becomes a word: parts of a run are phrases.
-      let characters =
-        "[\\u3005-\\u3007\\u3040-\\u312f\\u3400-\\u9fff\\uac00-\\ud7ff\\uf900-\\ufaff]"
-      text = "regexp_replace(normalize(\(text), NFC), '(\(text: characters))', ' \\1 ', 'g')"
+      text =
+        "regexp_replace(normalize(\(text), NFC), '(\(text: Self.characters))', ' \\1 ', 'g')"
     }
     return """
       regexp_replace(lower(\(text) COLLATE "und-x-icu"), '[^[:alnum:]]+', ' ', 'g')
@@ -103,11 +107,34 @@ extension FullTextSearch {
       options +=
         tokens.map { ", MaxWords=\(max($0, 2)), MinWords=\(max($0 - 1, 1)), ShortWord=0" }
         ?? ", HighlightAll=true"
-      return """
-        ts_headline(\(index.configuration), coalesce(\(self.column(column)), ''), \
-        \(query(pattern, nil)), \(SQLFragment(value: options)))
+      return marked(column, start, end, options)
+    }
+  }
+
+  /// A column's text with marks. For `.bigram`, a control character separates the characters that are words, since
+  /// the server would take a run of them for one word: it would find nothing in it, and cut nothing off it.
+  private func marked(
+    _ column: String, _ start: String, _ end: String, _ options: String
+  ) -> SQLFragment {
+    var text: SQLFragment = "coalesce(\(self.column(column)), '')"
+    let isSeparated = index.tokenizer.kind == .bigram
+    if isSeparated {
+      text = """
+        regexp_replace(\(text), '(\(text: FullTextDefinition.characters))', \
+        chr(1) || '\\1' || chr(1), 'g')
         """
     }
+    let marked: SQLFragment = """
+      ts_headline(\(index.configuration), \(text), \(query(pattern, nil)), \
+      \(SQLFragment(value: options)))
+      """
+    guard isSeparated else { return marked }
+    // Marks of characters beside each other become one.
+    let (start, end) = (SQLFragment(value: start), SQLFragment(value: end))
+    return """
+      replace(replace(\(marked), CAST(\(end) AS text) || chr(1) || chr(1) || CAST(\(start) AS text), ''), \
+      chr(1), '')
+      """
   }
 
   private func quoted(_ mark: String) -> String { mark.quoted(by: UInt8(ascii: "\"")) }
