@@ -32,6 +32,19 @@ enum EnglishNoun {
     return word + "s"
   }
 
+  /// Whether a word before another one is surely a plural: not an abbreviation such as `dns`, and not one such
+  /// as `sales` that usually stands before a noun.
+  static func isPlainPlural(_ word: String) -> Bool {
+    let small = word.lowercased()
+    return small.utf8.count >= 5 && !modifiers.contains(small) && !small.hasSuffix("ics")
+      && singular(small) != small
+  }
+
+  private static let modifiers: Set<String> = [
+    "always", "communications", "customs", "earnings", "https", "operations", "options", "sales",
+    "savings", "settings", "sports", "systems", "windows",
+  ]
+
   /// Plurals that no rule gives.
   private static let irregular: [(singular: String, plural: String)] = [
     ("alias", "aliases"), ("analysis", "analyses"), ("atlas", "atlases"), ("axis", "axes"),
