@@ -103,6 +103,9 @@ struct CheckRuleTests {
       CREATE TABLE city (id INTEGER PRIMARY KEY, name VARCHAR(3), code CHARACTER VARYING(2), area DECIMAL(5, 2));
       INSERT INTO city VALUES (1, '北京市', 'NO', 123456.789);
       -- One kind of answer, and words among others.
+      CREATE TABLE moment (id INTEGER PRIMARY KEY, a TEXT, b TEXT);
+      INSERT INTO moment VALUES (1, '2026-01-05 10:00:00', '2026-01-05T10:00:00+00:00'),
+        (2, '2026-01-05 10:00:00.000001', '2026-01-05T10:00:00.5+00:00'), (3, '2026-01-05 10:00:01.25', NULL);
       CREATE TABLE poll (id INTEGER PRIMARY KEY, a TEXT, b TEXT, c TEXT);
       INSERT INTO poll VALUES (1, 'yes', '1', '1'), (2, 'no', '0', 'true'), (3, 'yes', '1', '17');
       CREATE TABLE timer (id INTEGER PRIMARY KEY, seconds INTEGER, started_ms INTEGER, bytes INTEGER);
@@ -111,6 +114,8 @@ struct CheckRuleTests {
       CREATE TABLE tag (name TEXT PRIMARY KEY NOT NULL COLLATE NOCASE);
       CREATE TABLE tagged (id INTEGER PRIMARY KEY, tag TEXT COLLATE nocase REFERENCES tag);
       CREATE INDEX tagged_tag ON tagged (tag);
+      INSERT INTO tag VALUES ('Fish'), ('rice');
+      INSERT INTO tagged VALUES (1, 'fish'), (2, NULL), (3, 'rice');
       """)
     let (report, status) = try tool.check("a.db")
     #expect(report.findings.isEmpty && status == 0, "\(report.findings)")
@@ -193,6 +198,20 @@ struct CheckRuleTests {
     let finding = try #require(try tool.check("a.db").0.findings.first { $0.rule == "mixed-dates" })
     let sql = try #require(finding.evidence.sql.first)
     #expect(try tool.values("a.db", sql).count == 1, "\(sql)")
+    // A Z after fewer digits sorts after more of them.
+    try tool.make(
+      "b.db",
+      """
+      CREATE TABLE visit (id INTEGER PRIMARY KEY, day TEXT);
+      INSERT INTO visit (day) VALUES ('2024-05-06T10:00:00Z'), ('2024-05-06T10:00:00.5Z');
+      CREATE TABLE other (id INTEGER PRIMARY KEY, day TEXT);
+      INSERT INTO other (day) VALUES ('2024-05-06 10:00:00'), ('2024-05-06 10:00:00.5'), ('2024-05-06');
+      """)
+    let findings = try tool.check("b.db").0.findings
+    #expect(findings.map(\.rule) == ["mixed-dates", "mixed-dates"])
+    let last = try #require(findings.last?.evidence.sql.first)
+    #expect(findings.last?.evidence.rows == 1)
+    #expect(try tool.values("b.db", last).count == 1, "\(last)")
   }
 
   @Test(

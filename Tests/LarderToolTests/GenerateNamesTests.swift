@@ -25,6 +25,7 @@ struct GenerateNamesTests {
       ("posts_tags", "PostTag"), ("users_roles", "UserRole"), ("sales_orders", "SalesOrder"),
       ("dns_records", "DnsRecord"), ("news_items", "NewsItem"), ("address_books", "AddressBook"),
       ("statistics_values", "StatisticsValue"), ("posts_tag", "PostsTag"),
+      ("geodetic_crs", "GeodeticCrs"), ("user_ids", "UserID"),
     ])
   func types(table: String, type: String) {
     #expect(SwiftName.type(table) == type)

@@ -9,7 +9,13 @@ let rulesOfDates: [Rule] = [
     "Dates in several formats neither sort nor compare correctly.",
     values: { checked in
       let forms = checked.values.dateForms
-      guard let first = forms.first, checked.areMostlyDates else { return nil }
+      // Some programs leave out fractions of zero, or zeros at their end: such texts sort all the same.
+      let counts = Dictionary(
+        forms.map { ($0.name.withoutFraction, $0.count) }, uniquingKeysWith: +)
+      let usual = forms.map(\.name.withoutFraction).max { counts[$0] ?? 0 < counts[$1] ?? 0 }
+      let alike = forms.filter { $0.name.withoutFraction == usual }
+      let others = forms.filter { $0.name.withoutFraction != usual }
+      guard let first = alike.first, checked.areMostlyDates else { return nil }
       // Text in a column of numbers is reported by another rule.
       let numbers =
         checked.column.declaresNumber || !checked.column.isDate
@@ -18,10 +24,11 @@ let rulesOfDates: [Rule] = [
         forms.map { "\($0.name) (\($0.count.grouped))" }
         + (numbers > 0 ? ["numbers (\(numbers.grouped))"] : [])
       return checked.evidence(
-        forms.dropFirst().map(\.form) + (numbers > 0 ? [.integer, .real] : []),
+        others.map(\.form) + (numbers > 0 ? [.integer, .real] : []),
         "aren't written as \(first.name): there are \(names.joined(separator: ", "))",
         advice: "Choose one format, such as YYYY-MM-DD HH:MM:SS, and rewrite the others.",
-        listing: "\(checked.sqlName) NOT GLOB '\(first.name.globPattern)'")
+        listing: alike.map { "\(checked.sqlName) NOT GLOB '\($0.name.globPattern)'" }
+          .joined(separator: " AND "))
     }),
   Rule(
     "mixed-epochs", .warning,
@@ -124,6 +131,11 @@ extension CheckedColumn {
 }
 
 extension String {
+  /// The format without a fraction of seconds, except before a Z, which sorts after all digits.
+  fileprivate var withoutFraction: String {
+    hasSuffix("Z") ? self : replacing(/\.S+/, with: "")
+  }
+
   /// The GLOB pattern for dates of this format. A single letter stands for one digit or two.
   fileprivate var globPattern: String {
     let letters = Array(self)
