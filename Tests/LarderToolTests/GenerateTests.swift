@@ -189,6 +189,22 @@ struct GenerateTests {
     #expect(try tool.text("code/A b.swift").contains("//   larder generate cities.db city"))
   }
 
+  @Test(
+    "A single index that needs a line of its own has no comma after it, as swift-format wants it")
+  func singleIndex() throws {
+    let name = String(repeating: "n", count: 60)
+    let tool = try Tool.with(
+      "CREATE TABLE t (first_column TEXT, b TEXT); CREATE INDEX \(name) ON t (first_column, b)")
+    let text = try tool.run("generate", "data.db").output
+    #expect(
+      text.contains(
+        """
+          indexes: [
+            .index(\\.firstColumn, \\.b, name: "\(name)")
+          ]
+        """), "\(text)")
+  }
+
   @Test("larder generate --output refuses databases, folders and pipes")
   func noOutput() throws {
     let tool = try Tool.withCities()

@@ -101,8 +101,10 @@ struct RecordText {
       if parts.isEmpty { return [] }
       let line = "\(label): [\(Self.call(calls[0].name, calls[0].arguments, ""))]"
       if parts.count == 1, indent.count + line.count < Self.width { return [line] }
-      let lines = calls.map { Self.call($0.name, $0.arguments, indent + "  ") + ",\n" }.joined()
-      return ["\(label): [\n\(lines)\(indent)]"]
+      let lines = calls.map { Self.call($0.name, $0.arguments, indent + "  ") }
+      // swift-format takes a comma after the last of several elements, but not after a single one.
+      let end = parts.count == 1 ? "\n" : ",\n"
+      return ["\(label): [\n\(lines.joined(separator: ",\n"))\(end)\(indent)]"]
     }
     let options = record.options
     return list("constraints", record.constraints) + list("indexes", record.indexes)
