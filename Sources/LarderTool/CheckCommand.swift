@@ -6,30 +6,40 @@ extension Command {
     name: "check", arguments: "[FILE]", argumentCount: 0...1,
     summary: "Finds what is wrong, slow or risky in a database, and says what to do about it.",
     details: """
-      Each finding has the name of its rule, by which --ignore leaves it out: everywhere (RULE), or for one
+      Each finding has the name of its rule, by which --not leaves it out: everywhere (RULE), or for one
       table or column (RULE:TABLE, RULE:TABLE.COLUMN). Only some rows of a large table are checked, which
-      the report says. The status is 1 if something was found, for use in CI. A PostgreSQL server
-      (postgres://…) has its own rules, which look at the catalog; --rules with its address lists them.
+      the report says. A PostgreSQL server (postgres://…) has its own rules, which look at the catalog;
+      --rules with its address lists them.
+
+      For CI, the status is 1 if something was found, and 0 if not. With --fail-on error, only an error
+      counts: data are lost or wrong, or statements fail. With --fail-on warning, a warning counts too:
+      something will become wrong or slow in time. A note says that something could be better.
 
       Example:
         larder check cities.db
-        larder check cities.db --ignore autoincrement,float-money:invoice.total
+        larder check cities.db --not mixed-case,float-money:invoice.total
+        larder check cities.db --fail-on error      # in CI: warnings are shown, but don't stop it
         larder check cities.db --query "SELECT * FROM city WHERE name = ?"
         larder check postgres://app@db.example.org/app
         larder check --rules
       """,
     options: [
       Option("rules", nil, "list the rules without checking anything"),
-      Option("ignore", "RULE,…", "leave out the findings of these rules"),
       Option("only", "RULE,…", "apply no other rules"),
+      Option("not", "RULE,…", "leave out the findings of these rules"),
+      Option("ignore", "RULE,…", "the same as --not"),
+      Option(
+        "fail-on", "LEVEL", "the least severity for status 1: error, warning or note (note)"),
       Option("query", "SQL", "also check the plan of this statement; may be given several times"),
       Option("all", nil, "check all rows, however long it takes"),
     ]
   ) { invocation in
     let only = try RuleNames(invocation.texts("only"), "--only")
-    let ignored = try RuleNames(invocation.texts("ignore"), "--ignore")
+    var ignored = try RuleNames(invocation.texts("ignore"), "--ignore")
+    ignored.add(try RuleNames(invocation.texts("not"), "--not"))
+    let level = try invocation.text("fail-on").map(Severity.init(named:)) ?? .note
     func chosen<Checked>(_ rules: [CheckRule<Checked>]) -> [CheckRule<Checked>] {
-      rules.filter { only.isEmpty || only.names($0.name) }
+      rules.filter { (only.isEmpty || only.names($0.name)) && !ignored.namesAll(of: $0.name) }
     }
     let path = invocation.arguments.first
     if invocation.has("rules") {
@@ -69,7 +79,17 @@ extension Command {
       }
     }
     try invocation.show(report, report.lines)
-    if !report.findings.isEmpty { throw Failure("") }
+    if report.findings.contains(where: { $0.severity <= level }) { throw Failure("") }
+  }
+}
+
+extension Severity {
+  /// Parses the value of `--fail-on`. Throws ``Failure`` for another word.
+  fileprivate init(named name: String) throws {
+    guard let severity = Severity(rawValue: name) else {
+      throw Failure(.usage, "--fail-on takes error, warning or note, not “\(name)”")
+    }
+    self = severity
   }
 }
 
@@ -116,6 +136,11 @@ struct RuleNames {
       }
     }
   }
+
+  mutating func add(_ other: RuleNames) { entries += other.entries }
+
+  /// Whether all findings of a rule are named, wherever they are.
+  func namesAll(of rule: String) -> Bool { entries.contains { $0.rule == rule && $0.place == nil } }
 
   func names(_ rule: String) -> Bool { entries.contains { $0.rule == rule } }
 

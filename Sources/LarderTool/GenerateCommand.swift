@@ -74,15 +74,19 @@ extension RecordsPlan.Request {
     }
   }
 
-  /// The command line that repeats this run. It names files without their folders.
+  /// The command line that repeats this run, with all options that change the code. Absolute paths lose their
+  /// folders, which other machines don't have.
   fileprivate func command(_ invocation: Invocation) -> String {
+    func portable(_ path: String) -> String { path.hasPrefix("/") ? path.lastComponent : path }
     var words = ["larder", "generate"]
-    words += [ServerDatabase.isAddress(path) ? path : path.lastComponent] + tables
-    if invocation.has("by-hand") { words.append("--by-hand") }
+    words += [ServerDatabase.isAddress(path) ? path : portable(path)] + tables
+    for flag in ["macro", "by-hand", "untrusted"] where invocation.has(flag) {
+      words.append("--\(flag)")
+    }
     for names in names { words += ["--names", names] }
     if let space { words += ["--inside", space] }
     if let rows = invocation.text("rows") { words += ["--rows", rows] }
-    if let output = invocation.text("output") { words += ["--output", output.lastComponent] }
+    if let output = invocation.text("output") { words += ["--output", portable(output)] }
     return words.map(\.shellWord).joined(separator: " ")
   }
 }
@@ -184,7 +188,10 @@ struct GeneratedRecords: Encodable {
       state = .shown
       return
     }
-    if output.contents == Data(text.utf8) {
+    let old = output.contents
+    if old == Data(text.utf8)
+      || checks && old?.withoutCommand == Data(text.utf8).withoutCommand
+    {
       state = .upToDate
     } else if checks {
       state = .outOfDate
@@ -192,5 +199,14 @@ struct GeneratedRecords: Encodable {
       try output.replace(by: text)
       state = .written
     }
+  }
+}
+
+extension Data {
+  /// Generated code without the line of its command, in which paths depend on the current folder.
+  fileprivate var withoutCommand: [ArraySlice<UInt8>] {
+    var lines = [UInt8](self).split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+    if lines.count > 1 { lines.remove(at: 1) }
+    return lines
   }
 }

@@ -29,7 +29,8 @@ extension Program {
       """)
 
   private static let commands: [Command] = [
-    .inspect, .check, .query, .explain, .schema, .generate, .diff, .diagram, .export, .import,
+    .inspect, .browse, .check, .query, .explain, .schema, .generate, .diff, .diagram, .export,
+    .import,
     .backup, .restore, .log, .verifyLog, .vacuum, .optimize, .changes, .migrate, .copy, .completion,
   ]
 }

@@ -185,7 +185,10 @@ struct CheckFileTests {
       try db.executeUpdate(
         "CREATE INDEX \(identifier: name + "2") ON \(identifier: name) (\(identifier: name), price)"
       )
-      try db.executeUpdate("INSERT INTO \(identifier: name) VALUES (\(name), 1, NULL)")
+      // Indexes matter from a hundred rows on.
+      for _ in 0..<100 {
+        try db.executeUpdate("INSERT INTO \(identifier: name) VALUES (\(name), 1, NULL)")
+      }
       try db.executeUpdate(
         "CREATE VIEW \(identifier: name + "3") AS SELECT * FROM \(identifier: name + "4")")
     }

@@ -134,10 +134,19 @@ struct PlantedProblem: CustomTestStringConvertible {
         INSERT INTO coin VALUES ('NOK', 'krone'), (NULL, 'yuan');
         """),
     PlantedProblem(
-      "autoincrement", "queue", "id",
+      "keys-running-out", "queue", "id",
       sql: """
         CREATE TABLE queue (id INTEGER PRIMARY KEY AUTOINCREMENT, task TEXT);
-        INSERT INTO queue (task) VALUES ('a'), ('b');
+        INSERT INTO queue VALUES (7000000000000000000, 'a');
+        DELETE FROM queue;
+        INSERT INTO queue (task) VALUES ('b');
+        """),
+    PlantedProblem(
+      "foreign-key-collation", "branch", "bank",
+      sql: """
+        CREATE TABLE bank (name TEXT PRIMARY KEY NOT NULL COLLATE NOCASE);
+        CREATE TABLE branch (id INTEGER PRIMARY KEY, bank TEXT REFERENCES bank (name));
+        CREATE INDEX branch_bank ON branch (bank);
         """),
     PlantedProblem(
       "keyword-name", "order", sql: "CREATE TABLE \"order\" (id INTEGER PRIMARY KEY)"),
@@ -177,6 +186,37 @@ struct PlantedProblem: CustomTestStringConvertible {
   ]
 
   private static let ofValues = [
+    PlantedProblem(
+      "text-too-long", "member", "nickname",
+      sql: """
+        CREATE TABLE member (id INTEGER PRIMARY KEY, nickname VARCHAR(5));
+        INSERT INTO member VALUES (1, 'Åsa-Ö'), (2, 'Robert');
+        """),
+    PlantedProblem(
+      "mixed-case", "issue", "state",
+      sql: """
+        CREATE TABLE issue (id INTEGER PRIMARY KEY, state TEXT);
+        WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 30)
+        INSERT INTO issue SELECT i, iif(i % 7, 'Open', 'open') FROM n;
+        """),
+    PlantedProblem(
+      "mixed-booleans", "answer", "agreed",
+      sql: """
+        CREATE TABLE answer (id INTEGER PRIMARY KEY, agreed TEXT);
+        INSERT INTO answer VALUES (1, '1'), (2, 'true'), (3, '0'), (4, NULL);
+        """),
+    PlantedProblem(
+      "ambiguous-dates", "bill_of_lading", "due",
+      sql: """
+        CREATE TABLE bill_of_lading (id INTEGER PRIMARY KEY, due TEXT);
+        INSERT INTO bill_of_lading VALUES (1, '01/02/2024'), (2, '11/12/2024');
+        """),
+    PlantedProblem(
+      "epoch-unit", "session", "started_seconds",
+      sql: """
+        CREATE TABLE session (id INTEGER PRIMARY KEY, started_seconds INTEGER);
+        INSERT INTO session VALUES (1, 1767225600123), (2, 1767225601456);
+        """),
     PlantedProblem(
       "spaces-in-unique", "label", "name",
       sql: """

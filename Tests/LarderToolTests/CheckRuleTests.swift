@@ -73,6 +73,119 @@ struct CheckRuleTests {
     #expect(report.remarks.isEmpty, "\(report.remarks)")
   }
 
+  @Test("larder check reports nothing where a type, a small table or another value explains it")
+  func explained() throws {
+    let tool = try Tool()
+    try tool.make(
+      "a.db",
+      """
+      -- Types that say that values are of several kinds.
+      CREATE TABLE crs (id INTEGER PRIMARY KEY, code INTEGER_OR_TEXT NOT NULL, size "INT OR REAL");
+      INSERT INTO crs VALUES (1, 4326, 1.5), (2, 'ESRI', 2);
+      -- Indexes of a table with nine rows.
+      CREATE TABLE colour (id INTEGER PRIMARY KEY, name TEXT, parent INTEGER REFERENCES colour (id));
+      CREATE INDEX colour_name ON colour (name);
+      CREATE INDEX colour_name_again ON colour (name);
+      CREATE INDEX colour_id ON colour (id);
+      WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 9)
+      INSERT INTO colour SELECT i, 'colour ' || i, NULL FROM n;
+      -- AUTOINCREMENT with keys to spare.
+      CREATE TABLE ticket (id INTEGER PRIMARY KEY AUTOINCREMENT, seat TEXT);
+      INSERT INTO ticket (seat) VALUES ('A1'), ('A2');
+      -- Dates whose order another value shows, and those with points.
+      CREATE TABLE due (id INTEGER PRIMARY KEY, a TEXT, b TEXT, c TEXT);
+      INSERT INTO due VALUES (1, '01/02/2024', '01/02/2024', '01.02.2024'), (2, '28/02/2024', '02/28/2024', '3.4.2024');
+      -- Texts that differ in case on purpose: many, short, or compared without it.
+      CREATE TABLE term (id INTEGER PRIMARY KEY, word TEXT, unit TEXT, kind TEXT COLLATE NOCASE);
+      WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 40)
+      INSERT INTO term SELECT i, iif(i = 1, 'WORD 2', 'word ' || i), iif(i % 2, 'mA', 'MA'), iif(i % 2, 'noun', 'Noun') FROM n;
+      -- Lengths in characters.
+      CREATE TABLE city (id INTEGER PRIMARY KEY, name VARCHAR(3), code CHARACTER VARYING(2), area DECIMAL(5, 2));
+      INSERT INTO city VALUES (1, '北京市', 'NO', 123456.789);
+      -- One kind of answer, and words among others.
+      CREATE TABLE moment (id INTEGER PRIMARY KEY, a TEXT, b TEXT);
+      INSERT INTO moment VALUES (1, '2026-01-05 10:00:00', '2026-01-05T10:00:00+00:00'),
+        (2, '2026-01-05 10:00:00.000001', '2026-01-05T10:00:00.5+00:00'), (3, '2026-01-05 10:00:01.25', NULL);
+      CREATE TABLE poll (id INTEGER PRIMARY KEY, a TEXT, b TEXT, c TEXT);
+      INSERT INTO poll VALUES (1, 'yes', '1', '1'), (2, 'no', '0', 'true'), (3, 'yes', '1', '17');
+      CREATE TABLE timer (id INTEGER PRIMARY KEY, seconds INTEGER, started_ms INTEGER, bytes INTEGER);
+      INSERT INTO timer VALUES (1, 1767225600, 1767225600123, 1767225600123);
+      -- Keys that compare alike.
+      CREATE TABLE tag (name TEXT PRIMARY KEY NOT NULL COLLATE NOCASE);
+      CREATE TABLE tagged (id INTEGER PRIMARY KEY, tag TEXT COLLATE nocase REFERENCES tag);
+      CREATE INDEX tagged_tag ON tagged (tag);
+      INSERT INTO tag VALUES ('Fish'), ('rice');
+      INSERT INTO tagged VALUES (1, 'fish'), (2, NULL), (3, 'rice');
+      """)
+    let (report, status) = try tool.check("a.db")
+    #expect(report.findings.isEmpty && status == 0, "\(report.findings)")
+    #expect(report.remarks.isEmpty, "\(report.remarks)")
+  }
+
+  @Test(
+    "larder check reports milliseconds beside a column of seconds, and a word beside its usual spelling"
+  )
+  func besideOthers() throws {
+    let tool = try Tool()
+    try tool.make(
+      "a.db",
+      """
+      CREATE TABLE visit (id INTEGER PRIMARY KEY, created_at INTEGER, updated_at INTEGER, state TEXT);
+      WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20)
+      INSERT INTO visit SELECT i, 1767225600 + i, 1767225600123 + i, iif(i = 7, 'OPEN', 'open') FROM n;
+      """)
+    let (report, _) = try tool.check("a.db")
+    #expect(report.findings.map(\.rule) == ["epoch-unit", "mixed-case"], "\(report)")
+    #expect(report.findings.first?.evidence.columns == ["updated_at"])
+    #expect(
+      report.findings.last?.evidence.found
+        == "1 of 20 rows differ only in case from more frequent values, such as “OPEN” beside “open”"
+    )
+    #expect(report.findings.last?.evidence.rowIDs == [7])
+  }
+
+  @Test("larder check --fail-on takes the least severity that makes the status 1")
+  func levels() throws {
+    let tool = try Tool()
+    try tool.make("note.db", "CREATE TABLE \"order\" (id INTEGER PRIMARY KEY)")
+    try tool.make("warning.db", "CREATE TABLE note (text TEXT)")
+    try tool.make("error.db", "CREATE VIEW ghosts AS SELECT name FROM ghost")
+    for (name, failing) in [
+      ("note", ["note"]), ("warning", ["warning", "note"]),
+      ("error", ["error", "warning", "note"]),
+    ] {
+      for level in ["error", "warning", "note"] {
+        let result = try tool.run("check", "\(name).db", "--fail-on", level)
+        #expect(result.status == (failing.contains(level) ? 1 : 0), "\(name) \(level)")
+        #expect(result.output.contains("1 \(name) ("), "\(result.output)")
+      }
+    }
+    let wrong = try tool.run("check", "note.db", "--fail-on", "all")
+    #expect(wrong.status == 2)
+    #expect(wrong.errors == "larder: --fail-on takes error, warning or note, not “all”\n")
+    let help = try tool.run("check", "--help").output
+    #expect(help.contains("--fail-on LEVEL") && help.contains("For CI, the status is 1"))
+  }
+
+  @Test("larder check reports a virtual table whose module is missing")
+  func missingModule() throws {
+    let tool = try Tool()
+    try tool.make(
+      "a.db",
+      """
+      CREATE TABLE t (id INTEGER PRIMARY KEY);
+      CREATE VIRTUAL TABLE "a using b" USING rtree(id, left, right);
+      """)
+    #expect(try tool.check("a.db").status == 0)
+    var bytes = try tool.contents(of: "a.db")
+    let place = try #require(bytes.firstRange(of: Data("USING rtree".utf8)))
+    bytes.replaceSubrange(place, with: Data("USING rtrex".utf8))
+    try tool.write("a.db", bytes)
+    let (report, _) = try tool.check("a.db", "--only", "missing-module")
+    #expect(report.findings.map(\.evidence.table) == ["a using b"])
+    #expect(report.findings.first?.evidence.found.contains("“rtrex”") == true)
+  }
+
   @Test("The SQL that larder check proposes for mixed dates selects the row in another format")
   func mixedDates() throws {
     let tool = try Tool()
@@ -85,6 +198,20 @@ struct CheckRuleTests {
     let finding = try #require(try tool.check("a.db").0.findings.first { $0.rule == "mixed-dates" })
     let sql = try #require(finding.evidence.sql.first)
     #expect(try tool.values("a.db", sql).count == 1, "\(sql)")
+    // A Z after fewer digits sorts after more of them.
+    try tool.make(
+      "b.db",
+      """
+      CREATE TABLE visit (id INTEGER PRIMARY KEY, day TEXT);
+      INSERT INTO visit (day) VALUES ('2024-05-06T10:00:00Z'), ('2024-05-06T10:00:00.5Z');
+      CREATE TABLE other (id INTEGER PRIMARY KEY, day TEXT);
+      INSERT INTO other (day) VALUES ('2024-05-06 10:00:00'), ('2024-05-06 10:00:00.5'), ('2024-05-06');
+      """)
+    let findings = try tool.check("b.db").0.findings
+    #expect(findings.map(\.rule) == ["mixed-dates", "mixed-dates"])
+    let last = try #require(findings.last?.evidence.sql.first)
+    #expect(findings.last?.evidence.rows == 1)
+    #expect(try tool.values("b.db", last).count == 1, "\(last)")
   }
 
   @Test(

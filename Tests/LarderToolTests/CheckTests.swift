@@ -171,7 +171,10 @@ struct CheckTests {
     #expect(try count("--ignore", "float-money:A.b:c.cost") == 8)
     #expect(try count("--only", "misread-type") == 3)
     #expect(try count("--only", "float-money:plain,misread-type") == 5)
-    for option in ["--ignore", "--only"] {
+    #expect(try count("--not", "float-money,misread-type") == 0)
+    #expect(try count("--not", "float-money:plain", "--ignore", "misread-type") == 4)
+    #expect(try count("--only", "float-money", "--not", "float-money:plain.cost") == 5)
+    for option in ["--ignore", "--not", "--only"] {
       let result = try tool.run("check", "a.db", option, "float-money,speed")
       #expect(result.status == 2)
       #expect(

@@ -25,8 +25,12 @@ struct GenerateGuessTests {
     Sample(type: "REAL", values: ["1", "2.5"], swift: "Double?", other: ("'x'", "DatabaseValue")),
     Sample(type: "BLOB", values: ["x'00'"], swift: "Data?", other: ("1", "DatabaseValue")),
     Sample(
-      type: "NUMERIC(10,2)", values: ["1", "0.99"], swift: "Double?",
+      type: "NUMERIC(10,2)", values: ["1", "0.99"], swift: "Decimal?",
       other: ("'x'", "DatabaseValue")),
+    Sample(type: "decimal", values: ["-0.1"], swift: "Decimal?", other: ("9e999", "Double?")),
+    Sample(type: "MONEY", values: [], swift: "Decimal?"),
+    Sample(type: "NUMBER(10)", values: ["7"], swift: "Int?", other: ("0.5", "Double?")),
+    Sample(type: "DECIMAL(8, 0)", values: [], swift: "Int?"),
     Sample(type: "", values: ["1"], swift: "Int?", other: ("'x'", "DatabaseValue")),
     Sample(type: "", values: ["'x'"], swift: "String?", other: ("1.5", "DatabaseValue")),
     Sample(type: "", values: [], swift: "DatabaseValue"),
@@ -44,7 +48,7 @@ struct GenerateGuessTests {
       coding: ".format(.sqlDateTime)", other: ("'2026-11-21'", "String?")),
     Sample(
       type: "TEXT", values: ["'2026-11-21 08:33:26.123'"], swift: "Date?",
-      coding: ".format(.sqlDateTimeMilliseconds)", other: ("'2026-11-21 08:33:26'", "String?")),
+      coding: ".format(.sqlDateTimeMilliseconds)", other: ("'2026-11-21 08:33:26'", "Date?")),
     Sample(
       type: "TEXT", values: ["'2026-11-21T08:33:26.123Z'"], swift: "Date?",
       coding: ".iso8601", other: ("'2026-11-21T08:33:26Z'", "String?")),
@@ -52,6 +56,41 @@ struct GenerateGuessTests {
       type: "TEXT", values: ["'2026-11-21T08:33:26Z'"], swift: "Date?",
       coding: ".format(.iso8601Seconds)", other: ("'2026-11-21T08:33:26+01'", "String?")),
     Sample(type: "DATETIME", values: ["1700000000"], swift: "Int?"),
+    // Dates as Rails, SQLAlchemy, Django, Python, Go, .NET and Sequelize write them.
+    Sample(
+      type: "datetime(6)",
+      values: ["'2024-01-02 03:04:05.123456'", "'1883-11-18 12:03:58.000000'"], swift: "Date?",
+      coding: "DateTexts.sqlMicroseconds", other: ("'2024-01-02 03:04:05'", "String?")),
+    Sample(
+      type: "datetime", values: ["'2024-01-02 03:04:05.123450'", "'2024-01-02 03:04:05'"],
+      swift: "Date?", coding: "DateTexts.sqlMicrosecondsOrSeconds",
+      other: ("'2024-01-02 03:04:05.1'", "String?")),
+    Sample(
+      type: "TEXT", values: ["'2024-01-02T03:04:05.123456+00:00'"], swift: "Date?",
+      coding: "DateTexts.iso8601MicrosecondsOrSecondsPlus00_00",
+      other: ("'2024-01-02T03:04:05.123456+01:00'", "String?")),
+    Sample(
+      type: "TEXT", values: ["'2024-01-02T03:04:05-05:30'", "'0001-12-31T23:04:05-05:30'"],
+      swift: "Date?", coding: "DateTexts.iso8601SecondsMinus05_30",
+      other: ("'2024-01-02T03:04:05'", "String?")),
+    Sample(
+      type: "TIMESTAMP", values: ["'2024-01-02 03:04:05.1'", "'2024-01-02 03:04:05.12'"],
+      swift: "Date?", coding: "DateTexts.sqlMicrosecondsShortened",
+      other: ("'2024-01-02 03:04:05.1234567'", "String?")),
+    Sample(
+      type: "DATETIME", values: ["'2024-01-02 03:04:05.678 +00:00'"], swift: "Date?",
+      coding: "DateTexts.sqlMillisecondsSpacePlus00_00",
+      other: ("'2024-02-30 03:04:05.678 +00:00'", "String?")),
+    Sample(
+      type: "TEXT", values: ["'2024-01-02T03:04:05'"], swift: "Date?",
+      coding: "DateTexts.iso8601Seconds", other: ("'2024-01-02T03:04'", "String?")),
+    // Their order as texts isn't that of the dates.
+    Sample(
+      type: "TEXT", values: ["'2024-01-02T03:04:05.1Z'", "'2024-01-02T03:04:05.12Z'"],
+      swift: "String?"),
+    // A Date doesn't keep so many digits, here and so far from now.
+    Sample(type: "TEXT", values: ["'2024-01-02 03:04:05.123456789'"], swift: "String?"),
+    Sample(type: "TEXT", values: ["'9999-12-31 23:59:59.999999'"], swift: "String?"),
     Sample(type: "DATE", values: [], swift: "String?"),
     Sample(
       type: "TIMESTAMP DEFAULT CURRENT_TIMESTAMP", values: [], swift: "Date?",
@@ -159,7 +198,7 @@ struct GenerateGuessTests {
     #expect(try types("--rows", "1") == ["Date?", "Date?", "Date?"])
     #expect(try types("--rows", "0") == ["String?", "String?", "String?"])
     let note = try tool.generated()[0].properties[1].notes
-    #expect(note == ["Guessed: all 10,000 values looked at are text such as 2026-11-21."])
+    #expect(note == ["Guessed: all 10,000 values looked at are texts as YYYY-MM-DD."])
   }
 
   @Test("larder generate notes a column with text that isn't UTF-8")
@@ -171,17 +210,82 @@ struct GenerateGuessTests {
     #expect(property.notes == ["Some text isn't UTF-8: reading such a row throws."])
   }
 
-  @Test("larder generate keeps dates in mixed forms as text, with a note")
-  func otherDates() throws {
-    let tool = try Tool.with(
-      "CREATE TABLE t (x TEXT); INSERT INTO t VALUES ('2026-11-21 08:33:26.123456'), ('2026-11-21')"
-    )
+  @Test(
+    "larder generate keeps dates that a Date can't hold exactly as text, with the reason",
+    arguments: [
+      (
+        ["2026-11-21 08:33:26.123456", "2026-11-21"],
+        "Its texts are dates, but not all in one form that a Date keeps exactly: kept as text."
+      ),
+      (
+        ["2026-11-21 08:33:26+01:00", "2026-07-21 08:33:26+02:00"],
+        "Its texts are dates with several offsets from UTC, which a Date doesn't keep: kept as text."
+      ),
+      (
+        ["2026-11-21 08:33:26.1234567"],
+        "Its texts are dates with 7 digits of a second, and a Date keeps 6 exactly: kept as text."
+      ),
+    ])
+  func otherDates(values: [String], note: String) throws {
+    let rows = values.map { "('\($0)')" }.joined(separator: ", ")
+    let tool = try Tool.with("CREATE TABLE t (x TEXT); INSERT INTO t VALUES \(rows)")
     let property = try tool.generated()[0].properties[0]
     #expect(property.type == "String?")
+    #expect(property.notes == [note])
+  }
+
+  @Test("larder generate expects fractions of zero to be left out in a database of Django's")
+  func django() throws {
+    let tool = try Tool.with(
+      """
+      CREATE TABLE t (x datetime); INSERT INTO t VALUES ('2024-01-02 03:04:05.123456');
+      CREATE TABLE django_migrations (id INTEGER PRIMARY KEY);
+      """)
+    let coding = try tool.generated()[0].properties[0].coding
+    #expect(coding == "DateTexts.sqlMicrosecondsOrSeconds")
+  }
+
+  @Test("Columns whose CHECK lists the same texts share one enum, unless a value isn't in the list")
+  func enums() throws {
+    let tool = try Tool.with(
+      """
+      CREATE TABLE "order" (id INTEGER PRIMARY KEY,
+        status TEXT NOT NULL DEFAULT 'open' CHECK (status IN ('open', 'on hold', 'done')),
+        kind TEXT CHECK (("kind" in ('a', 'b')) ), size TEXT, old TEXT CHECK (old IN ('x')),
+        nocase TEXT COLLATE NOCASE CHECK (nocase IN ('x')), number INTEGER CHECK (number IN (1, 2)),
+        CHECK (size IS NULL OR size IN ('S', 'none', '', '+')));
+      CREATE TABLE returned (id INTEGER PRIMARY KEY, status TEXT CHECK (status IN ('done', 'open', 'on hold')));
+      CREATE VIEW v AS SELECT status FROM returned;
+      PRAGMA ignore_check_constraints = ON;
+      INSERT INTO "order" (old, size) VALUES ('y', 'S');
+      """)
+    let types = try tool.generated()
     #expect(
-      property.notes == [
-        "Its texts are dates, but not all in one format of DateFormat: kept as text."
+      types.map { $0.properties.map(\.type) } == [
+        ["Int64?", "Status", "OrderKind?", "OrderSize?", "String?", "String?", "Int?"],
+        ["Int64?", "Status?"], ["Status?"],
       ])
+    let text = try tool.run("generate", "data.db").output
+    #expect(
+      text.contains(
+        """
+        /// The texts that the CHECK of “order.status”, “returned.status” allows.
+        enum Status: String, CaseIterable, DatabaseValueConvertible {
+          case open
+          case onHold = "on hold"
+          case done
+        }
+        """), "\(text)")
+    #expect(
+      text.contains(
+        """
+          case s = "S"
+          case noneValue = "none"
+          case empty = ""
+          case value4 = "+"
+        """), "\(text)")
+    #expect(text.contains("var status: Status = Status.open"), "\(text)")
+    #expect(text.components(separatedBy: "enum ").count == 4)
   }
 
   @Test("larder generate gives a foreign key the type of the referenced key if its values fit")
@@ -204,7 +308,7 @@ struct GenerateGuessTests {
     #expect(types[1].properties[1].coding == ".text")
     #expect(
       types.map(\.associations) == [
-        ["readings"], ["deviceRecord", "readingRecord", "readings"], [],
+        ["readings"], ["device", "reading", "readingsByReading"], [],
       ])
   }
 

@@ -21,7 +21,11 @@ struct GenerateNamesTests {
       ("2024 sales", "_2024Sale"), ("städte", "Städte"), ("países", "Países"), ("城市", "城市"),
       ("tasks", "TaskRecord"), ("String", "StringRecord"), ("columns", "ColumnRecord"),
       ("a; DROP TABLE x; --", "ADROPTABLEX"), ("class", "Class"),
-      ("e\u{301}t\u{301}at", "E\u{301}t\u{301}at"),
+      ("e\u{301}t\u{301}at", "E\u{301}t\u{301}at"), ("wolves", "Wolf"), ("quizzes", "Quiz"),
+      ("posts_tags", "PostTag"), ("users_roles", "UserRole"), ("sales_orders", "SalesOrder"),
+      ("dns_records", "DnsRecord"), ("news_items", "NewsItem"), ("address_books", "AddressBook"),
+      ("statistics_values", "StatisticsValue"), ("posts_tag", "PostsTag"),
+      ("geodetic_crs", "GeodeticCrs"), ("user_ids", "UserID"),
     ])
   func types(table: String, type: String) {
     #expect(SwiftName.type(table) == type)
@@ -120,12 +124,49 @@ struct GenerateNamesTests {
       """)
     #expect(
       try tool.generated().map(\.associations) == [
-        ["_1stCity"],
+        ["_1st"],
         [
-          "_2024Sales", "cityRecord", "citiesByCity", "orderCity", "citiesByOrderID", "capitalCity",
+          "_2024Sales", "city", "citiesByCity", "order", "citiesByOrderID", "capital",
           "citiesByCapital",
         ],
       ])
+  }
+
+  @Test("Associations of a table with itself are named after their column, or `children`")
+  func trees() throws {
+    let tool = try Tool.with(
+      """
+      CREATE TABLE employees (id INTEGER PRIMARY KEY, reports_to INTEGER REFERENCES employees);
+      CREATE TABLE categories (id INTEGER PRIMARY KEY, parent_id INTEGER REFERENCES categories);
+      """)
+    #expect(
+      try tool.generated().map(\.associations) == [
+        ["reportsTo", "employeesByReportsTo"], ["parent", "children"],
+      ])
+  }
+
+  @Test("A link table's type has the singular of each table that its name consists of")
+  func links() throws {
+    let tool = try Tool.with(
+      "CREATE TABLE tags (id INTEGER PRIMARY KEY); CREATE TABLE tags_posts (tag_id INTEGER, post_id INTEGER)"
+    )
+    #expect(try tool.generated().map(\.type) == ["Tag", "TagPost"])
+  }
+
+  @Test("The Z before each name in a database of Core Data isn't part of the generated names")
+  func coreData() throws {
+    let tool = try Tool.with(
+      """
+      CREATE TABLE ZPERSON (Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZNAME VARCHAR);
+      CREATE TABLE Z_PRIMARYKEY (Z_ENT INTEGER PRIMARY KEY, Z_NAME VARCHAR, Z_MAX INTEGER);
+      CREATE TABLE Z_METADATA (Z_VERSION INTEGER PRIMARY KEY, Z_UUID VARCHAR(255), Z_PLIST BLOB);
+      """)
+    let type = try tool.generated()[0]
+    #expect(type.type == "Person")
+    #expect(type.properties.map(\.name) == ["pk", "zEnt", "zOpt", "name"])
+    let other = try Tool.with("CREATE TABLE zones (id INTEGER PRIMARY KEY, zip TEXT)").generated()[
+      0]
+    #expect(other.type == "Zone" && other.properties.map(\.name) == ["id", "zip"])
   }
 
   // MARK: --names

@@ -40,7 +40,7 @@ struct GenerateTests {
         }
 
         extension City {
-          static let countryRecord = BelongsTo(columns.country, Country.columns.code)
+          static let country: BelongsTo<City, Country> = BelongsTo(columns.country, Country.columns.code)
         }
 
         """)
@@ -161,6 +161,48 @@ struct GenerateTests {
       try tool.object("generate", "cities.db", "--output", "Cities.swift")["state"] as? String
         == "written")
     #expect(try tool.run(words).status == 0)
+  }
+
+  @Test("The header of generated code has the command that was run, with its options and folders")
+  func header() throws {
+    let tool = try Tool.withCities()
+    try FileManager.default.createDirectory(
+      atPath: tool.file("code"), withIntermediateDirectories: true)
+    let words = [
+      "generate", "./cities.db", "city", "--macro", "--untrusted", "--rows", "5", "--names",
+      "city=Town", "--output", "code/A b.swift",
+    ]
+    #expect(try tool.run(words).status == 0)
+    let lines = try tool.text("code/A b.swift").split(separator: "\n")
+    #expect(
+      lines[1] == """
+        //   larder generate ./cities.db city --macro --untrusted --names city=Town --rows 5 --output \
+        'code/A b.swift'
+        """)
+    // Absolute paths are those of one machine. A check from another folder compares the code.
+    let absolute = [
+      "generate", tool.file("cities.db"), "city", "--untrusted", "--rows", "5", "--names",
+      "city=Town", "--output", tool.file("code/A b.swift"),
+    ]
+    #expect(try tool.run(absolute + ["--check"]).status == 0)
+    #expect(try tool.run(absolute).output.hasSuffix(": written\n"))
+    #expect(try tool.text("code/A b.swift").contains("//   larder generate cities.db city"))
+  }
+
+  @Test(
+    "A single index that needs a line of its own has no comma after it, as swift-format wants it")
+  func singleIndex() throws {
+    let name = String(repeating: "n", count: 60)
+    let tool = try Tool.with(
+      "CREATE TABLE t (first_column TEXT, b TEXT); CREATE INDEX \(name) ON t (first_column, b)")
+    let text = try tool.run("generate", "data.db").output
+    #expect(
+      text.contains(
+        """
+          indexes: [
+            .index(\\.firstColumn, \\.b, name: "\(name)")
+          ]
+        """), "\(text)")
   }
 
   @Test("larder generate --output refuses databases, folders and pipes")

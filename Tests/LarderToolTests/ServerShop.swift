@@ -111,7 +111,7 @@ enum ServerShop {
       expect(invoice.note, "x'y")
       _ = try S.InvoiceLine(productID: 2, invoiceID: 1, quantity: 5).inserted(db)
       expect(try S.Invoice.all.fetchAll(db, with: S.Invoice.products).map(\.1.count), [1])
-      expect(try S.Product.all.fetchAll(db, with: S.Product.products).map(\.1.count), [1, 0])
+      expect(try S.Product.all.fetchAll(db, with: S.Product.children).map(\.1.count), [1, 0])
       expect(try S.Invoice.all.fetchAll(db, with: S.Invoice.customer).map { $0.1?.email }, ["a@b"])
       expect(try S.Total.all.fetchAll(db).map(\.total), [3])
       expect(try S.Big(id: nil, weirdName: "x", class: 1).inserted(db).id, 1)

@@ -34,6 +34,19 @@ final class Gazetteer {
     return gazetteer
   }
 
+  /// A folder in which the sample's own files are imported.
+  static func importedOwnFiles() throws -> Gazetteer {
+    let gazetteer = try Gazetteer()
+    let data = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+      .appendingPathComponent("../../Sample/Data").standardized
+    let files = ["countries", "world-cities", "china-divisions"].map {
+      data.appendingPathComponent("\($0).csv").path
+    }
+    let result = try gazetteer.run("import", files[0], files[1], files[2])
+    try #require(result.status == 0, "\(result.errors)")
+    return gazetteer
+  }
+
   func file(_ name: String) -> String { scratch.file(name) }
 
   func write(_ name: String, _ text: String) throws { try write(name, Data(text.utf8)) }

@@ -1,4 +1,7 @@
+import Larder
 import Testing
+
+@testable import gazetteer
 
 @Suite("Looking things up in the gazetteer")
 struct LookingTests {
@@ -14,6 +17,42 @@ struct LookingTests {
     let found = try Gazetteer.imported().objects("search", text)
     #expect(Set(found.map { $0["name"] }) == Set(names.map { JSONValue.text($0) }))
     #expect(found.count == names.count)
+  }
+
+  @Test(
+    "gazetteer search finds a city by its name in another language, or a division by its address, first",
+    arguments: [
+      ("Пекин", "Beijing"), ("peking", "Beijing"), (" PEKING ", "Beijing"), ("上海", "Shanghai"),
+      ("Kristiania", "Oslo"), ("北京市东城区", "东城区"), ("北京东城区", "东城区"),
+      ("北京市市辖区西城区", "西城区"), ("河北省石家庄市", "石家庄市"), ("河北省 长安区", "长安区"),
+      ("Züri", "Zürich"),
+    ])
+  func otherNames(text: String, name: String) throws {
+    let found = try Gazetteer.imported().objects("search", text)
+    #expect(found.first?["name"] == .text(name), "\(found)")
+    #expect(Set(found.map { "\($0["code"] ?? $0["id"] ?? .null)" }).count == found.count)
+  }
+
+  @Test("gazetteer search doesn't find a division by the names of others than its own")
+  func wrongAddress() throws {
+    #expect(try Gazetteer.imported().objects("search", "河北省东城区").isEmpty)
+  }
+
+  @Test("The sample's files have the cities that gazetteer search finds by other names")
+  func ownFiles() throws {
+    let gazetteer = try Gazetteer.importedOwnFiles()
+    for (text, name) in [
+      ("München", "Munich"), ("Wien", "Vienna"), ("Москва", "Moscow"), ("nyc", "New York City"),
+      ("Tokio", "Tokyo"), ("北京市东城区", "东城区"),
+    ] {
+      let found = try gazetteer.objects("search", text, "--limit", "3")
+      #expect(found.first?["name"] == .text(name), "\(text): \(found)")
+    }
+    let db = try gazetteer.open()
+    for target in OtherNames.targets.values {
+      let cities = City.filter { $0.name == target.name && $0.country == target.country }
+      #expect(try cities.exists(db), "\(target.name)")
+    }
   }
 
   @Test(

@@ -6,8 +6,9 @@ extension Command {
     name: "search", arguments: "TEXT", argumentCount: 1...Int.max,
     summary: "Finds places by their names, in any language.",
     details: """
-      First come names with words that begin as those of the text do, whatever their case and accents;
-      then names in which the text occurs anywhere.
+      First comes the city that has this name in another language (München, Москва, nyc), or the division at
+      the end of an address (北京市东城区); then names with words that begin as those of the text do, whatever
+      their case and accents; then names in which the text occurs anywhere.
       """,
     options: [Option("limit", "N", "how many places at most (20)")]
   ) { invocation in
@@ -34,15 +35,20 @@ extension Command {
     guard text.utf8.count <= 1000 else {
       throw Failure(.usage, "search takes a text of no more than 1,000 bytes")
     }
+    let named = try City.otherwiseNamed(text)?.fetchAll(db) ?? []
+    let addressed = try Division.atAddress(text, db)
     let countries = try Country.named(text).limit(limit).fetchAll(db)
-    let divisions = try Division.withWords(of: text, limit: limit).fetchAll(db)
+    let divisions =
+      try addressed
+      + Division.withWords(of: text, limit: limit).fetchAll(db).filter { !addressed.contains($0) }
     let cities = try City.withWords(of: text, limit: limit).fetchAll(db)
-    var places = countries.map(Place.country)
+      .filter { !named.contains($0) }
+    var places = named.map(Place.city) + countries.map(Place.country)
     places += divisions.map(Place.division) + cities.map(Place.city)
     if places.count < limit {
       // This reads all names, and so is done only if there is room.
       let known = (
-        Set(countries.map(\.code)), Set(divisions.map(\.code)), Set(cities.map(\.id))
+        Set(countries.map(\.code)), Set(divisions.map(\.code)), Set((named + cities).map(\.id))
       )
       places += try Country.containing(text).fetchAll(db)
         .filter { !known.0.contains($0.code) }.map(Place.country)

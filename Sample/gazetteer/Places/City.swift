@@ -40,6 +40,14 @@ extension City {
       .limit(limit)
   }
 
+  /// The one that a text names in another language than the files.
+  static func otherwiseNamed(_ text: String) -> Query<City>? {
+    OtherNames.target(of: text).map { target in
+      filter { $0.name == target.name && $0.country == target.country }
+        .order { $0.population.desc }.limit(1)
+    }
+  }
+
   /// Those in whose names a text occurs anywhere.
   static func containing(_ text: String, limit: Int) -> Query<City> {
     filter { $0.name.like("%" + text.pattern + "%", escape: "\\") }

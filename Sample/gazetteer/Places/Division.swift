@@ -57,6 +57,33 @@ extension Division {
       .limit(limit)
   }
 
+  /// The most characters of an address: longer texts aren't looked at as such.
+  private static let longestAddress = 40
+
+  /// Those to which a text leads from above, such as 北京市东城区, or 北京东城区: the names of divisions one after
+  /// the other, of which some may be left out or shortened.
+  static func atAddress(_ text: String, _ db: Database) throws -> [Division] {
+    let text = text.filter { !$0.isWhitespace }
+    guard (3...longestAddress).contains(text.count) else { return [] }
+    let endings = text.indices.dropFirst().map { String(text[$0...]) }
+    let candidates = try filter { $0.name.in(endings) }.order { $0.code }.fetchAll(db)
+    let ancestors = Set(candidates.flatMap { path(to: $0.code).dropLast() })
+    let names = Dictionary(
+      try filter { $0.code.in(Array(ancestors)) }.fetchAll(db).map { ($0.code, $0.name) }
+    ) { first, _ in first }
+    return candidates.filter { division in
+      var rest = text.dropLast(division.name.count)
+      for name in path(to: division.code).dropLast().compactMap({ names[$0] }) {
+        if rest.hasPrefix(name) {
+          rest = rest.dropFirst(name.count)
+        } else if rest.hasPrefix(name.dropLast()), name.count > 2 {
+          rest = rest.dropFirst(name.count - 1)
+        }
+      }
+      return rest.isEmpty
+    }
+  }
+
   /// Those in whose names a text occurs anywhere.
   static func containing(_ text: String, limit: Int) -> Query<Division> {
     filter { $0.name.contains(text) }.order { $0.code }.limit(limit)

@@ -16,6 +16,11 @@ struct ColumnEvidence {
   /// The date formats that all texts have; more than one only if there is no value.
   private(set) var dates = DateForms()
   private(set) var json = JSONForms()
+  private(set) var words = WordList()
+  private(set) var decimals = DecimalForms()
+
+  /// - Parameter isPython: whether a program in Python wrote the values.
+  init(isPython: Bool = false) { dates.isPython = isPython }
 
   mutating func add(_ row: some ColumnAccess, _ index: Int) throws {
     let storageClass = try row.storageClass(at: index)
@@ -35,6 +40,8 @@ struct ColumnEvidence {
     uuids.add(value)
     dates.add(value)
     json.add(value)
+    words.add(value)
+    decimals.add(value)
   }
 
   /// Whether there are values, and all have these storage classes.
@@ -77,40 +84,6 @@ struct UUIDForms {
   /// are unlikely to.
   func areBlobs(isNamed: Bool, values: Int) -> Bool {
     areBlobs && (isNamed || haveVersions && values >= 8)
-  }
-}
-
-/// The date formats that fit all texts.
-struct DateForms {
-  private var formats: [DateFormat] = [
-    .sqlDate, .sqlDateTime, .sqlDateTimeMilliseconds, .iso8601, .iso8601Seconds,
-  ]
-
-  /// Whether all texts begin with a day, whatever follows.
-  private(set) var areDays = true
-
-  mutating func add(_ value: DatabaseValue) {
-    areDays = areDays && value.beginsWithDay
-    guard !formats.isEmpty else { return }
-    guard case .text(let text) = value, (10...24).contains(text.utf8.count) else {
-      return formats = []
-    }
-    formats.removeAll { format in
-      guard let date = try? format.date(from: value) else { return true }
-      // Another spelling of the same date would be changed when it is written back.
-      return (try? format.databaseValue(of: date)) != value
-    }
-  }
-
-  var format: DateFormat? { formats.first }
-}
-
-extension DatabaseValue {
-  fileprivate var beginsWithDay: Bool {
-    guard case .text(let text) = self, text.utf8.count >= 10 else { return false }
-    return
-      (try? DateFormat.sqlDate.date(
-        from: .text(String(decoding: text.utf8.prefix(10), as: UTF8.self)))) != nil
   }
 }
 
@@ -183,10 +156,12 @@ extension Database {
   /// - Parameters:
   ///   - columns: the columns' names.
   ///   - lastFirst: the ORDER BY term for the last rows; nil if the rows have no order.
+  ///   - isPython: whether a program in Python wrote the rows.
   func evidence(
-    of table: String, _ columns: [String], lastFirst: SQL?, rows: Int, within time: Duration
+    of table: String, _ columns: [String], lastFirst: SQL?, rows: Int, isPython: Bool = false,
+    within time: Duration
   ) throws -> [ColumnEvidence] {
-    var evidence = Array(repeating: ColumnEvidence(), count: columns.count)
+    var evidence = Array(repeating: ColumnEvidence(isPython: isPython), count: columns.count)
     var seen = 0
     let deadline = ContinuousClock.now + time
     let list = SQL(raw: columns.identifierList)

@@ -5,7 +5,7 @@ enum EnglishNoun {
   /// The word in the singular, in its own case.
   static func singular(_ word: String) -> String {
     let small = word.lowercased()
-    guard small.utf8.allSatisfy({ $0 < 0x80 }), !unchanged.contains(small),
+    guard small.utf8.allSatisfy({ $0 < 0x80 }), !unchanged.contains(small), !isAbbreviation(small),
       !irregular.contains(where: { $0.singular == small })
     else { return word }
     if let known = irregular.first(where: { $0.plural == small }) {
@@ -22,7 +22,8 @@ enum EnglishNoun {
 
   static func plural(_ word: String) -> String {
     let small = word.lowercased()
-    guard small.utf8.allSatisfy({ $0 < 0x80 }), !unchanged.contains(small) else { return word }
+    guard small.utf8.allSatisfy({ $0 < 0x80 }), !unchanged.contains(small), !isAbbreviation(small)
+    else { return word }
     if let known = irregular.first(where: { $0.singular == small }) {
       return String(word.prefix(1) + known.plural.dropFirst())
     }
@@ -31,6 +32,24 @@ enum EnglishNoun {
     if ends("y"), !ends("ay", "ey", "iy", "oy", "uy") { return word.dropLast() + "ies" }
     return word + "s"
   }
+
+  /// Whether a word is an abbreviation whose last letter is an S, such as `crs` or `dns`.
+  private static func isAbbreviation(_ small: String) -> Bool {
+    small.count <= 3 && small.hasSuffix("s") && !small.contains { "aeiouy".contains($0) }
+  }
+
+  /// Whether a word before another one is surely a plural: not an abbreviation such as `dns`, and not one such
+  /// as `sales` that usually stands before a noun.
+  static func isPlainPlural(_ word: String) -> Bool {
+    let small = word.lowercased()
+    return small.utf8.count >= 5 && !modifiers.contains(small) && !small.hasSuffix("ics")
+      && singular(small) != small
+  }
+
+  private static let modifiers: Set<String> = [
+    "always", "communications", "customs", "earnings", "https", "operations", "options", "sales",
+    "savings", "settings", "sports", "systems", "windows",
+  ]
 
   /// Plurals that no rule gives.
   private static let irregular: [(singular: String, plural: String)] = [

@@ -1,9 +1,19 @@
 /// Types that generated records may need besides Larder's. They are written to the same file if a record uses
 /// them.
 enum GeneratedTypes {
-  static let all: [(name: String, text: String)] = [
-    (PropertyStorage.anyNotNull.type, anyValue), (JSONForms.anyType, json),
-  ]
+  /// The texts of the types that these properties need.
+  static func texts(for properties: [PropertyPlan]) -> [String] {
+    let types = properties.map(\.elementType)
+    let forms = Set(properties.compactMap(\.storage.dateText)).sorted { $0.coding < $1.coding }
+    var enums: [PlannedEnum] = []
+    for planned in properties.compactMap(\.storage.words) where !enums.contains(planned) {
+      enums.append(planned)
+    }
+    return enums.map(\.source)
+      + [(PropertyStorage.anyNotNull.type, anyValue), (JSONForms.anyType, json)]
+      .filter { types.contains($0.0) }.map(\.1)
+      + (forms.isEmpty ? [] : [DateTextForm.source(forms)])
+  }
 
   private static let anyValue = """
     /// A value of any kind but NULL.

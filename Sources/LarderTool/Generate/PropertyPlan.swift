@@ -22,6 +22,9 @@ struct PropertyPlan {
       ? storage.type : storage.type + (isOptional ? "?" : "")
   }
 
+  /// The type without brackets: for an array, that of its elements.
+  var elementType: String { storage.type.filter { !"[]".contains($0) } }
+
   /// The name in Swift, with backticks if it needs them.
   var writtenName: String { SwiftName.written(name) }
 }
@@ -34,6 +37,10 @@ struct PropertyStorage: Equatable {
   var coding: String?
   /// The column type in the declaration.
   var columnType: ColumnType
+  /// The form of dates that the coding has, if it is generated.
+  var dateText: DateTextForm?
+  /// The enumeration that is generated for the type; nil for other types.
+  var words: PlannedEnum?
 
   /// Values of all classes, and NULL.
   static let any = PropertyStorage(type: "DatabaseValue", columnType: .any)
@@ -52,11 +59,19 @@ struct PropertyStorage: Equatable {
     return PropertyStorage(type: "Date", coding: coding, columnType: .text)
   }
 
+  /// Dates as text in a form for which a coding is generated.
+  static func date(_ form: DateTextForm) -> PropertyStorage {
+    PropertyStorage(type: "Date", coding: form.coding, columnType: .text, dateText: form)
+  }
+
+  static let decimal = PropertyStorage(type: "Decimal", columnType: ColumnType(.decimal))
+
   var isAny: Bool { self == .any || self == .anyNotNull }
 
   /// Whether all values of a column that were read can be decoded this way.
   func fits(_ evidence: ColumnEvidence) -> Bool {
     guard evidence.values > 0 else { return true }
+    if let words { return evidence.words.words.map(words.values.isSuperset) ?? false }
     switch type {
     case "Int", "Int64": return evidence.areAll(.integer)
     case "Double": return evidence.areAll(.integer, .real)
@@ -66,7 +81,8 @@ struct PropertyStorage: Equatable {
       return coding == nil
         ? evidence.uuids.areBlobs(isNamed: true, values: evidence.values)
         : evidence.uuids.textCoding == coding
-    case "Date": return evidence.dates.format.map { self == .date($0) } ?? false
+    case "Date": return evidence.dates.fit(self)
+    case "Decimal": return evidence.areAll(.integer, .real) && evidence.decimals.areExact
     case "String": return evidence.areAll(.text)
     default: return isAny || evidence.json.type == type
     }

@@ -56,10 +56,15 @@ struct RecordPlan {
     }
   }
 
-  /// Whether a name is taken, so that no association can have it.
+  /// Whether a name is taken, so that no association can have it. A property may have the same name, since
+  /// associations are static.
   func isTaken(_ name: String) -> Bool {
     SwiftName.takenStatics.contains(name) || types.contains(name)
-      || properties.contains { $0.name == name }
+  }
+
+  /// Whether a property or a query's function has an association's name.
+  func needsType(_ name: String) -> Bool {
+    SwiftName.queryFunctions.contains(name) || properties.contains { $0.name == name }
   }
 }
 
@@ -103,6 +108,11 @@ struct PlannedAssociation {
   let name: String
   /// The association's type: `BelongsTo`, `HasMany` or `HasManyThrough`.
   let kind: String
+  /// The positions of the associated records: the owner, a link table's if there is one, and the target.
+  let records: [Int]
+  /// Whether the type has to be written, since a property or a query's function has the same name: to infer
+  /// it, the compiler would need that of the property, and for it that of the association.
+  let isTyped: Bool
   /// The arguments in Swift, given the prefix of the enumeration around the records.
   let arguments: (_ space: String) -> [String]
 }
@@ -112,9 +122,10 @@ extension RecordPlan {
   ///   - types: the types of all records.
   ///   - columns: the knowledge of the columns, in their order.
   ///   - names: the properties' names that the user chose, by the folded names of columns.
+  ///   - naming: the rules for the names of other properties.
   init(
     _ table: TableSchema, isView: Bool, types: [String], type: String, columns: [ColumnKnowledge],
-    names: [[UInt8]: String]
+    names: [[UInt8]: String], _ naming: TableNaming
   ) {
     self.table = table
     self.isView = isView
@@ -130,7 +141,7 @@ extension RecordPlan {
       let isKey = column.name == keyName
       let name =
         names[table.key(column.name)]
-        ?? Self.propertyName(column.name, of: type, isKey: isKey, table).distinct(
+        ?? Self.propertyName(naming.column(column.name), of: type, isKey: isKey, table).distinct(
           from: &taken, or: "column\(place + 1)")
       switch knowledge {
       case .values(let evidence):

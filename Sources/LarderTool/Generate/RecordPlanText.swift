@@ -182,7 +182,18 @@ extension PropertyPlan {
   /// The default as a literal of the property's type; nil if it isn't one.
   private func literal(of sql: String) -> Literal? {
     guard storage.coding == nil else { return nil }
+    if let words = storage.words {
+      let tokens = sql.sqlTokens
+      guard tokens.count == 1, tokens[0].kind == .quoted, let text = tokens[0].name else {
+        return nil
+      }
+      return words.literal(of: text).map {
+        Literal(value: .text(text), text: $0, isSame: true)
+      }
+    }
     switch storage.type {
+    case "Decimal":
+      return Int64(sql).map { Literal(value: .integer($0), text: "\($0)", isSame: false) }
     case "Int", "Int64":
       return Int64(sql).map { Literal(value: .integer($0), text: "\($0)", isSame: "\($0)" == sql) }
     case "Bool":

@@ -59,7 +59,9 @@ struct RecordRelations {
         let storage = records[relation.target].properties[relation.key[0]].storage
         let place = relation.foreignKey[0]
         let property = records[owner].properties[place]
-        let isAlike = property.storage.columnType == storage.columnType || property.isUnknown
+        let isAlike =
+          property.storage.columnType == storage.columnType || property.isUnknown
+          || property.storage == .decimal && storage.columnType == .integer
         guard property.storage != storage, !storage.isAny, isAlike,
           storage.fits(property.evidence),
           property.column.name.foldedName != records[owner].table.rowIDColumn?.foldedName
@@ -135,13 +137,17 @@ struct RecordRelations {
       let foreignKey = record.properties[relation.foreignKey[0]]
       let key = target.properties[relation.key[0]]
       let name = foreignKey.relationName(to: target.type, unless: record.isTaken)
-      add(to: owner, name, or: "Record", "BelongsTo") { space in
+      add(to: owner, name, or: "Record", "BelongsTo", [owner, relation.target]) { space in
         ["columns.\(foreignKey.writtenName)", target.columnText(key, in: space)]
       }
-      let isOnly = relations.filter { $0.target == relation.target }.count == 1
+      let isOnly =
+        relation.target != owner
+        && relations.filter { $0.target == relation.target }.count == 1
       let several = SwiftName.several(SwiftName.noun(record.type))
-      let many = isOnly ? several : "\(several)By\(foreignKey.name.capitalizedFirst)"
-      add(to: relation.target, many, or: "Records", "HasMany") { space in
+      let isTree = relation.target == owner && foreignKey.relationName == "parent"
+      let many =
+        isTree ? "children" : isOnly ? several : "\(several)By\(foreignKey.name.capitalizedFirst)"
+      add(to: relation.target, many, or: "Records", "HasMany", [relation.target, owner]) { space in
         ["columns.\(key.writtenName)", record.columnText(foreignKey, in: space)]
       }
     }
@@ -157,7 +163,8 @@ struct RecordRelations {
     let ownKey = link.properties[own.foreignKey[0]]
     let otherKey = link.properties[other.foreignKey[0]]
     let name = SwiftName.several(otherKey.relationName)
-    add(to: own.target, name, or: "Records", "HasManyThrough") { space in
+    let records = [own.target, own.owner, other.target]
+    add(to: own.target, name, or: "Records", "HasManyThrough", records) { space in
       [
         "columns.\(key.writtenName)", link.columnText(ownKey, in: space),
         link.columnText(otherKey, in: space),
@@ -167,7 +174,7 @@ struct RecordRelations {
   }
 
   private mutating func add(
-    to index: Int, _ name: String, or suffix: String, _ kind: String,
+    to index: Int, _ name: String, or suffix: String, _ kind: String, _ types: [Int],
     _ arguments: @escaping (String) -> [String]
   ) {
     let record = records[index]
@@ -175,7 +182,9 @@ struct RecordRelations {
     let wanted = record.isTaken(name) ? name + suffix : name
     let distinct = String?.some(wanted).distinct(from: &names, or: wanted)
     records[index].associations.append(
-      PlannedAssociation(name: distinct, kind: kind, arguments: arguments))
+      PlannedAssociation(
+        name: distinct, kind: kind, records: types, isTyped: record.needsType(distinct),
+        arguments: arguments))
   }
 }
 

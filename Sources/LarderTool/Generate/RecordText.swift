@@ -11,11 +11,10 @@ struct RecordText {
   ///
   /// - Parameter command: the command line that generates the file.
   func file(_ plan: RecordsPlan, source: String, command: String) -> String {
-    // The types of arrays' elements, too.
-    let types = plan.records.flatMap {
-      $0.properties.map { property in property.storage.type.filter { !"[]".contains($0) } }
+    let properties = plan.records.flatMap(\.properties)
+    let needsFoundation = properties.contains {
+      ["Data", "Date", "Decimal", "UUID"].contains($0.elementType)
     }
-    let needsFoundation = types.contains { ["Data", "Date", "Decimal", "UUID"].contains($0) }
     var text = Self.comment("The tables of \(source) as records, by:", indent: "")
     text += "//   \(command.commented)\n"
     if !plan.leftOut.isEmpty { text += "//\n" }
@@ -24,9 +23,7 @@ struct RecordText {
     text += "import \(usesMacro ? "LarderMacros" : "Larder")\n"
     let indent = space == nil ? "" : "  "
     let bodies = plan.records.map { record($0, indent) }
-    let needed = GeneratedTypes.all.filter { types.contains($0.name) }.map {
-      Self.indented($0.text, indent)
-    }
+    let needed = GeneratedTypes.texts(for: properties).map { Self.indented($0, indent) }
     let related = self.associations(plan)
     guard let space else { return ([text] + bodies + related + needed).joined(separator: "\n") }
     let inside = (bodies + needed).joined(separator: "\n")
@@ -104,8 +101,10 @@ struct RecordText {
       if parts.isEmpty { return [] }
       let line = "\(label): [\(Self.call(calls[0].name, calls[0].arguments, ""))]"
       if parts.count == 1, indent.count + line.count < Self.width { return [line] }
-      let lines = calls.map { Self.call($0.name, $0.arguments, indent + "  ") + ",\n" }.joined()
-      return ["\(label): [\n\(lines)\(indent)]"]
+      let lines = calls.map { Self.call($0.name, $0.arguments, indent + "  ") }
+      // swift-format takes a comma after the last of several elements, but not after a single one.
+      let end = parts.count == 1 ? "\n" : ",\n"
+      return ["\(label): [\n\(lines.joined(separator: ",\n"))\(end)\(indent)]"]
     }
     let options = record.options
     return list("constraints", record.constraints) + list("indexes", record.indexes)
@@ -125,14 +124,17 @@ struct RecordText {
   // MARK: Associations
 
   private func associations(_ plan: RecordsPlan) -> [String] {
-    plan.records.filter { !$0.associations.isEmpty }.map(associations)
+    plan.records.filter { !$0.associations.isEmpty }.map { associations($0, plan.records) }
   }
 
-  private func associations(_ record: RecordPlan) -> String {
+  private func associations(_ record: RecordPlan, _ records: [RecordPlan]) -> String {
     let prefix = space.map { SwiftName.written($0) + "." } ?? ""
     var text = "extension \(prefix)\(record.writtenType) {\n"
     for association in record.associations {
-      let name = "static let \(SwiftName.written(association.name)) = \(association.kind)"
+      let types = association.records.map { prefix + records[$0].writtenType }
+      let type =
+        association.isTyped ? ": \(association.kind)<\(types.joined(separator: ", "))>" : ""
+      let name = "static let \(SwiftName.written(association.name))\(type) = \(association.kind)"
       text += Self.call(name, association.arguments(prefix), "  ") + "\n"
     }
     return text + "}\n"

@@ -38,7 +38,8 @@ struct RecordsPlan {
       }
       leftOut += server?.others ?? []
     }
-    let types = Self.types(chosen, names, request)
+    let naming = TableNaming(sources.map(\.table.name))
+    let types = Self.types(chosen, names, naming, request)
     var bar = ProgressBar("tables")
     defer { bar.clear() }
     for (number, source) in chosen.enumerated() {
@@ -52,11 +53,11 @@ struct RecordsPlan {
         if let server {
           (table.columns.map { server.knowledge(of: $0, table.name) }, nil)
         } else {
-          try Self.evidence(source, db, rows: request.rows)
+          try Self.evidence(source, db, rows: request.rows, isPython: naming.isDjango)
         }
       var record = RecordPlan(
         table, isView: source.isView, types: types, type: types[number], columns: found.columns,
-        names: names.properties[table.key(table.name)] ?? [:])
+        names: names.properties[table.key(table.name)] ?? [:], naming)
       if let problem = found.problem {
         record.notes.append("Its values couldn't be read: \(problem.commented).")
       }
@@ -76,6 +77,7 @@ struct RecordsPlan {
         records.append(record)
       }
     }
+    records.planEnums(besides: Set(types).union(request.space.map { [$0] } ?? []))
     records = RecordRelations(records).records
     guard server == nil else { return }
     for index in records.indices { records[index].noteDifferences() }
@@ -157,20 +159,20 @@ struct RecordsPlan {
   }
 
   private static func types(
-    _ sources: [Source], _ names: RecordNames, _ request: Request
+    _ sources: [Source], _ names: RecordNames, _ naming: TableNaming, _ request: Request
   ) -> [String] {
     var taken = Set(names.types.values).union(request.space.map { [$0] } ?? [])
     return sources.enumerated().map { number, source in
       let name = source.table.name
       return names.types[source.table.key(name)]
-        ?? SwiftName.type(name).distinct(from: &taken, or: "Table\(number + 1)")
+        ?? naming.type(name).distinct(from: &taken, or: "Table\(number + 1)")
     }
   }
 
   // MARK: Values
 
   private static func evidence(
-    _ source: Source, _ db: Database, rows: Int
+    _ source: Source, _ db: Database, rows: Int, isPython: Bool
   ) throws -> (columns: [ColumnKnowledge], problem: String?) {
     let table = source.table
     let columns = table.columns.map(\.name)
@@ -182,7 +184,7 @@ struct RecordsPlan {
       let found = try db.evidence(
         of: table.name, readable,
         lastFirst: source.isView ? nil : key.map { "\(identifier: $0) DESC" }, rows: rows,
-        within: timeForTable)
+        isPython: isPython, within: timeForTable)
       let evidence = Dictionary(zip(readable, found)) { first, _ in first }
       return (
         columns.map { .values(evidence[$0] ?? ColumnEvidence()) },

@@ -22,6 +22,9 @@ struct StorageGuess {
     self.evidence = evidence
     let declared = Self.declared(column.type, isStrict: isStrict)
     storage = declared ?? .any
+    if storage == .decimal, column.primaryKeyPosition > 0, evidence.areAll(.integer) {
+      storage = .integer
+    }
     guard !isKey else {
       storage = .key
       return
@@ -47,7 +50,9 @@ struct StorageGuess {
       if has("INT", "BOOL", "BIT", "YEAR") { return .integer }
       // These types have NUMERIC affinity, but usually hold text.
       if has("DATE", "TIME", "STRING", "UUID", "GUID", "JSON") { return .text }
-      return has("NUM", "DEC", "MONEY", "CURRENCY") ? .real : nil
+      guard has("NUM", "DEC", "MONEY", "CURRENCY") else { return nil }
+      // A number of digits without a scale means whole numbers.
+      return type.contains(/\(\s*[0-9]+\s*(?:,\s*0\s*)?\)/) ? .integer : .decimal
     }
   }
 
@@ -140,11 +145,11 @@ struct StorageGuess {
 
   private mutating func guessText(_ type: String) {
     guard evidence.values > 0 else { return guessDefault(type) }
-    if let format = evidence.dates.format {
-      let example = "text such as \(Self.example(of: format))"
-      take(.date(format), told(example, example))
+    if let storage = evidence.dates.storage {
+      let pattern = evidence.dates.pattern
+      take(storage, told("text as \(pattern)", "texts as \(pattern)"))
     } else if evidence.dates.areDays {
-      notes.append("Its texts are dates, but not all in one format of DateFormat: kept as text.")
+      notes.append(evidence.dates.reasonAgainstDates)
     } else if let coding = evidence.uuids.textCoding {
       let letters = coding == ".text" ? "capital" : "small"
       take(
@@ -164,17 +169,6 @@ struct StorageGuess {
       take(.date(format), "by its default, as there is no value yet")
     } else if type.contains("DATE") || type.contains("TIME") {
       notes.append("No value shows its format yet: for a Date, add as: .format(…).")
-    }
-  }
-
-  private static func example(of format: DateFormat) -> String {
-    switch format {
-    case .sqlDate: "2026-11-21"
-    case .sqlDateTime: "2026-11-21 08:33:26"
-    case .sqlDateTimeMilliseconds: "2026-11-21 08:33:26.123"
-    case .iso8601: "2026-11-21T08:33:26.123Z"
-    case .iso8601Seconds: "2026-11-21T08:33:26Z"
-    case .secondsSince1970, .unixMilliseconds, .julianDay: ""
     }
   }
 }

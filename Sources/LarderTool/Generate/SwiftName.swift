@@ -6,13 +6,23 @@ enum SwiftName {
   private static let mostCharacters = 44
 
   /// The type for a table: `OrderDetail` for `order details`. Nil if no character of the name can be used.
-  static func type(_ table: String) -> String? {
+  ///
+  /// - Parameter tables: the names of all tables in small letters, of which a link table's name consists.
+  static func type(_ table: String, among tables: Set<String> = []) -> String? {
     var words = words(of: table)
     guard !words.isEmpty else { return nil }
     // Only the noun before a preposition becomes singular: “list of orders” keeps its plural.
     let preposition = words.dropFirst().firstIndex { prepositions.contains($0.lowercased()) }
     let noun = (preposition ?? words.count) - 1
-    words[noun] = EnglishNoun.singular(words[noun])
+    let last = EnglishNoun.singular(words[noun])
+    if preposition == nil, last != words[noun] {
+      // Each part of `posts_tags` names a table.
+      for place in 0..<noun
+      where EnglishNoun.isPlainPlural(words[place]) || tables.contains(words[place].lowercased()) {
+        words[place] = EnglishNoun.singular(words[place])
+      }
+    }
+    words[noun] = last
     let name = words.map(capitalized).joined()
     return identifier(reservedTypes.contains(name) ? name + recordSuffix : name)
   }
@@ -161,10 +171,12 @@ enum SwiftName {
   /// Static members of records, whose names associations can't have.
   static let takenStatics: Set<String> = [
     "aliased", "all", "columns", "fetchAll", "fetchOne", "filter", "find", "forEach", "fullJoin",
-    "init", "insert", "inserted", "join", "leftJoin", "limit", "matching", "order", "queryReader",
-    "queryTables", "rightJoin", "select", "self", "table", "tableDefinition", "tableName", "update",
-    "upsert",
+    "init", "insert", "inserted", "join", "leftJoin", "matching", "queryReader", "queryTables",
+    "rightJoin", "select", "self", "table", "tableDefinition", "tableName", "update", "upsert",
   ]
+
+  /// Static functions of records whose names are usual nouns, so that associations have them too.
+  static let queryFunctions: Set<String> = ["limit", "order"]
 
   static func canBeMember(_ name: String) -> Bool {
     !takenMembers.contains(name) && !["Protocol", "Type"].contains(name)
@@ -172,18 +184,19 @@ enum SwiftName {
 
   /// Type names that generated code uses with another meaning.
   static let usedTypes: Set<String> = [
-    "Any", "AnyValue", "BelongsTo", "Bool", "Codable", "Column", "ColumnCoding", "Columns",
-    "Data", "DatabaseValue", "DatabaseValueConvertible", "Date", "Decoder", "Double", "Encoder",
-    "Equatable", "HasMany", "HasManyThrough", "Hashable", "Int", "Int64", "JSONValue", "Optional",
-    "Protocol", "QueryFields", "QueryNullable", "QueryRow", "Record", "Self", "Sendable", "String",
-    "Table", "Type", "UUID",
+    "Any", "AnyValue", "BelongsTo", "Bool", "CaseIterable", "Codable", "Column", "ColumnCoding",
+    "Columns", "ConversionError", "Data", "DatabaseValue", "DatabaseValueConvertible", "Date",
+    "DateFormat", "DateTexts", "Decimal", "Decoder", "Double", "Encoder", "Equatable", "HasMany",
+    "HasManyThrough", "Hashable", "Int", "Int64", "JSONValue", "Optional", "Protocol",
+    "QueryFields", "QueryNullable", "QueryRow", "Record", "Self", "Sendable", "String", "Table",
+    "Type", "UUID",
   ]
 
   /// Type names that usually have another meaning in a program.
   static let reservedTypes: Set<String> = usedTypes.union([
     // Types of Swift and Foundation.
     "Actor", "AnyObject", "Array", "Bundle", "Calendar", "Character", "Collection", "Comparable",
-    "Decimal", "Decodable", "Dictionary", "Duration", "Encodable", "Error", "Float", "Foundation",
+    "Decodable", "Dictionary", "Duration", "Encodable", "Error", "Float", "Foundation",
     "Identifiable", "Int16", "Int32", "Int8", "Iterator", "Locale", "Never", "Notification",
     "Operation", "Process", "Progress", "Range", "Regex", "Result", "Sequence", "Set",
     "Substring", "Swift", "Task", "Thread", "Timer", "UInt", "URL", "Unicode", "Void",

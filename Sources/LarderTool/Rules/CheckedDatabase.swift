@@ -57,6 +57,12 @@ final class CheckedDatabase: CheckedSource {
     return count.rows
   }
 
+  /// Whether a table has so few rows that no index matters. One without rows may get any number.
+  func hasFewRows(_ table: TableSchema) throws -> Bool {
+    let sql: SQL = "SELECT count(*) FROM (SELECT 1 FROM main.\(identifier: table.name) LIMIT 100)"
+    return try (1..<100).contains(db.value(sql, as: Int.self) ?? 0)
+  }
+
   /// The profile of a table's values. Returns nil, and adds a remark, if the table can't be read.
   func profile(of table: TableSchema) throws -> TableProfile? {
     if let known = profiles[table.name] { return known }
@@ -126,7 +132,16 @@ struct CheckedColumn {
     _ forms: [ValueForm], _ what: String, advice: String, listing condition: String? = nil,
     sql: @autoclosure () -> [String] = []
   ) -> Evidence? {
-    let tallies = forms.compactMap { values.tallies[$0] }
+    evidence(
+      of: forms.compactMap { values.tallies[$0] }, what, advice: advice, listing: condition,
+      sql: sql())
+  }
+
+  /// Makes the evidence of some values; nil if there are none.
+  func evidence(
+    of tallies: [Tally], _ what: String, advice: String, listing condition: String? = nil,
+    sql: @autoclosure () -> [String] = []
+  ) -> Evidence? {
     let count = tallies.reduce(0) { $0 + $1.count }
     guard count > 0 else { return nil }
     let of = rows.isWhole ? "\(rows.rows.grouped) rows" : "\(rows.rows.grouped) checked rows"

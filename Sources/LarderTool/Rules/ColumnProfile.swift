@@ -23,10 +23,17 @@ struct ColumnProfile {
   private(set) var lengths: Set<Int> = []
   /// The first text by its lower-case form, in a unique column; nil for others.
   private var folded: [String: String]?
+  /// The different texts of a column with few of them; nil for others.
+  private(set) var words: [String: Tally]?
+  /// The most characters that a text may have, by the declared type.
+  private let mostCharacters: Int?
+  private static let mostWords = 30
 
   init(_ column: ColumnSchema, isUnique: Bool) {
     self.column = column
     folded = isUnique ? [:] : nil
+    words = isUnique ? nil : [:]
+    mostCharacters = column.declaredLength
   }
 
   func count(_ form: ValueForm) -> Int { tallies[form]?.count ?? 0 }
@@ -56,6 +63,12 @@ struct ColumnProfile {
     func example() -> String { "“\(text.text.cut(to: 40).printable)”" }
     add(.text, rowID: rowID, example: example())
     for form in text.forms { add(form, rowID: rowID, example: example()) }
+    if let mostCharacters, text.text.utf8.count > mostCharacters,
+      text.text.unicodeScalars.count > mostCharacters
+    {
+      add(.tooLong, rowID: rowID, example: example())
+    }
+    addWord(text.text, rowID: rowID)
     if text.forms.contains(.wholeNumber) { lengths.insert(text.text.utf8.count) }
     if !text.text.isEmpty {
       let isJSON = try text.looksLikeJSON && isJSON(text.text)
@@ -72,6 +85,36 @@ struct ColumnProfile {
     } else {
       self.folded?[key] = text.text
     }
+  }
+}
+
+extension ColumnProfile {
+  private mutating func addWord(_ text: String, rowID: Int64?) {
+    guard words != nil else { return }
+    guard text.utf8.count <= 64, words?[text] != nil || words?.count ?? 0 < Self.mostWords else {
+      return words = nil
+    }
+    words?[text, default: Tally()].add(rowID)
+  }
+
+  /// The texts that differ from a more frequent one only in case, each with that one.
+  var otherSpellings: [(text: String, tally: Tally, usual: String)] {
+    let groups = Dictionary(grouping: words ?? [:]) { $0.key.lowercased() }
+    return groups.values.flatMap { spellings -> [(text: String, tally: Tally, usual: String)] in
+      let sorted = spellings.sorted { ($0.value.count, $1.key) > ($1.value.count, $0.key) }
+      guard let usual = sorted.first?.key else { return [] }
+      return sorted.dropFirst().map { ($0.key, $0.value, usual) }
+    }.sorted { $0.text < $1.text }
+  }
+}
+
+extension ColumnSchema {
+  /// The number of characters in a type such as `VARCHAR(20)`; nil for other types.
+  fileprivate var declaredLength: Int? {
+    guard
+      let form = type.uppercased().firstMatch(of: /(?:CHAR|CHARACTER|VARYING)[A-Z ]*\(\s*([0-9]+)/)
+    else { return nil }
+    return Int(form.1)
   }
 }
 

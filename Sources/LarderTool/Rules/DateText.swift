@@ -4,6 +4,8 @@ import LarderTerminal
 struct DateText {
   /// The format, such as `YYYY-MM-DD HH:MM:SS`.
   private(set) var form = ""
+  /// Which of day and month comes first, in a date that begins with either; nil for other dates.
+  private(set) var order: ValueForm?
   /// Whether the day and the time exist.
   private(set) var isPossible = true
   private var rest: ArraySlice<UInt8>
@@ -29,6 +31,10 @@ struct DateText {
     // The order of day and month is ambiguous.
     guard first.digits <= 2, third.digits == 4 else { return false }
     form = "D\(separator)M\(separator)YYYY"
+    // Days of countries that write points come first.
+    order =
+      separator == "." || first.value > 12
+      ? .dayFirst : second.value > 12 ? .monthFirst : .eitherOrder
     isPossible =
       Self.hasDay(third.value, second.value, first.value)
       || Self.hasDay(third.value, first.value, second.value)

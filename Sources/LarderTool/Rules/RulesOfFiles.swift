@@ -62,6 +62,25 @@ let rulesOfFiles: [Rule] = [
         sql: ["PRAGMA page_size = 4096", "VACUUM"])
     }),
   Rule(
+    "missing-module", .note,
+    "A virtual table can't be read, written or dropped without the module that it is made by.",
+    find: { checked in
+      let known = Set(
+        try checked.db.executeQuery("SELECT lower(name) FROM pragma_module_list").map {
+          try $0.get(at: 0, as: String.self)
+        })
+      return checked.entries.compactMap { entry in
+        guard entry.isVirtualTable, let module = entry.module, !known.contains(module.lowercased())
+        else { return nil }
+        return Evidence(
+          table: entry.name,
+          found: "the SQLite here, \(SQLiteLibrary.version), has no module “\(module)”",
+          advice:
+            "Use the file with programs that have it; leave the table out of copies for others."
+        )
+      }
+    }),
+  Rule(
     "utf-16", .note,
     "In UTF-16 most text takes twice the space, and is converted for programs that use UTF-8.",
     file: { checked in
@@ -72,6 +91,15 @@ let rulesOfFiles: [Rule] = [
         advice: "It can't be changed: export the rows into a new database.")
     }),
 ]
+
+extension SchemaEntry {
+  /// The module of a virtual table.
+  fileprivate var module: String? {
+    let tokens = (sql ?? "").sqlTokens
+    guard let using = tokens.firstIndex(where: { $0.isWord("using") }) else { return nil }
+    return tokens.dropFirst(using + 1).first?.name
+  }
+}
 
 extension CheckedDatabase {
   /// The number of all pages of tables and indexes, and of overflow pages; zeros if SQLite was built without

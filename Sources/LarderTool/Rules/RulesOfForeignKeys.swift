@@ -8,9 +8,11 @@ let rulesOfForeignKeys: [Rule] = [
     "foreign-key-index", .warning,
     "Without an index on a foreign key, each deletion of a row that it may refer to scans this table.",
     tables: { table, checked in
-      try table.foreignKeys.filter {
+      let keys = table.foreignKeys.filter {
         checked.table($0.referencedTable) != nil && !table.hasIndex(for: $0.columns)
-      }.map { try missingIndex(of: $0, table, checked) }
+      }
+      if try keys.isEmpty || checked.hasFewRows(table) { return [] }
+      return try keys.map { try missingIndex(of: $0, table, checked) }
     }),
   Rule(
     "foreign-key-target", .error,
@@ -26,6 +28,12 @@ let rulesOfForeignKeys: [Rule] = [
     "foreign-key-type", .warning,
     "A foreign key whose type differs from the key that it refers to finds no rows, or uses no index.",
     tables: { table, checked in table.foreignKeys.flatMap { otherTypes($0, table, checked) } }),
+  Rule(
+    "foreign-key-collation", .warning,
+    "A key and a foreign key that compare differently are equal in one direction of a join only.",
+    tables: { table, checked in
+      table.foreignKeys.flatMap { otherCollations($0, table, checked) }
+    }),
   Rule(
     "foreign-key-set-null", .error,
     "A foreign key that should become NULL, but is NOT NULL, prevents the change of the row it refers to.",
@@ -101,6 +109,29 @@ private func otherTypes(
       found: "it is \(child.type), and “\(parent.name)”.“\(other.name)” is \(other.type)",
       advice: "Declare both with the same type, and rebuild the table.")
   }
+}
+
+private func otherCollations(
+  _ key: ForeignKeySchema, _ table: TableSchema, _ checked: CheckedDatabase
+) -> [Evidence] {
+  guard let parent = checked.table(key.referencedTable) else { return [] }
+  let columns = key.referencedColumns.isEmpty ? parent.primaryKey : key.referencedColumns
+  return zip(key.columns, columns).compactMap { name, referenced in
+    guard let child = table.column(name), let other = parent.column(referenced),
+      ![table.affinity(of: child), parent.affinity(of: other)].contains(where: \.isNumeric)
+    else { return nil }
+    let collations = [child, other].map { ($0.collation ?? "BINARY").uppercased() }
+    guard collations[0] != collations[1] else { return nil }
+    return Evidence(
+      table: table.name, columns: [child.name],
+      found: "it is compared by \(collations[0]), and “\(parent.name)”.“\(other.name)” by"
+        + " \(collations[1])",
+      advice: "Declare it COLLATE \(collations[1]) too, and rebuild the table.")
+  }
+}
+
+extension ColumnAffinity {
+  fileprivate var isNumeric: Bool { self == .numeric || self == .real }
 }
 
 private func impossibleAction(_ key: ForeignKeySchema, _ table: TableSchema) -> Evidence? {

@@ -7,14 +7,14 @@ let rulesOfIndexes: [Rule] = [
   Rule(
     "duplicate-index", .warning,
     "Of two indexes on the same columns, one takes space and time without being of use.",
-    tables: { table, _ in table.createdIndexes.compactMap { duplicate($0, table) } }),
+    ofLarge: { table in table.createdIndexes.compactMap { duplicate($0, table) } }),
   Rule(
     "redundant-index", .warning,
     "An index isn't needed if another one begins with all of its columns: that one is as fast.",
-    tables: { table, _ in table.createdIndexes.compactMap { redundant($0, table) } }),
+    ofLarge: { table in table.createdIndexes.compactMap { redundant($0, table) } }),
   Rule(
     "index-on-primary-key", .warning, "A primary key is an index already.",
-    tables: { table, _ in onPrimaryKey(table) }),
+    ofLarge: { table in onPrimaryKey(table) }),
   Rule(
     "statistics-missing", .note,
     "Without the statistics of ANALYZE the planner guesses which of several indexes finds fewer rows.",
@@ -42,6 +42,19 @@ let rulesOfIndexes: [Rule] = [
         sql: ["ANALYZE \(table.name.quotedIdentifier)"])
     }),
 ]
+
+extension Rule {
+  /// Makes a rule that finds superfluous indexes of tables that aren't small.
+  fileprivate init(
+    _ name: String, _ severity: Severity, _ reason: String,
+    ofLarge find: @escaping @Sendable (TableSchema) -> [Evidence]
+  ) {
+    self.init(name, severity, reason) { table, checked in
+      let found = find(table)
+      return try found.isEmpty || checked.hasFewRows(table) ? [] : found
+    }
+  }
+}
 
 private func dropping(_ index: IndexSchema, _ table: TableSchema, _ found: String) -> Evidence {
   Evidence(

@@ -81,7 +81,9 @@ private func checkViolations(
 private func foreignKeyViolations(
   of table: TableSchema, _ checked: CheckedDatabase
 ) throws -> [Evidence] {
-  guard !table.foreignKeys.isEmpty else { return [] }
+  guard try table.foreignKeys.contains(where: { try !checked.holds($0, of: table) }) else {
+    return []
+  }
   var tallies: [Int: Tally] = [:]
   do {
     try checked.db.executeQuery(
@@ -110,6 +112,32 @@ private func foreignKeyViolations(
 }
 
 extension CheckedDatabase {
+  /// Whether a query shows that no row violates a foreign key. It reads an index in its order, which takes a
+  /// tenth of the time of SQLite's own check: that finds the keys of a large table one by one, all over the file.
+  fileprivate func holds(_ key: ForeignKeySchema, of table: TableSchema) throws -> Bool {
+    guard let parent = self.table(key.referencedTable), key.columns.count == 1 else { return false }
+    let names = key.referencedColumns.isEmpty ? parent.primaryKey : key.referencedColumns
+    // A comparison of columns that differ in type or collation isn't that of the foreign key.
+    guard names.count == 1, let child = table.column(key.columns[0]),
+      let other = parent.column(names[0]), parent.uniqueSets.contains([other.name.lowercased()]),
+      table.affinity(of: child) == parent.affinity(of: other),
+      (child.collation ?? "BINARY").uppercased() == (other.collation ?? "BINARY").uppercased()
+    else { return false }
+    let column: SQL = "c.\(identifier: child.name)"
+    let query: SQL = """
+      SELECT EXISTS (SELECT 1 FROM main.\(identifier: table.name) AS c WHERE \(column) IS NOT NULL
+        AND NOT EXISTS (
+          SELECT 1 FROM main.\(identifier: parent.name) AS p
+          WHERE p.\(identifier: other.name) = \(column)))
+      """
+    do {
+      return try db.value(query, as: Bool.self) == false
+    } catch let error as DatabaseError where error.code == .error {
+      // SQLite's own check says what is wrong.
+      return false
+    }
+  }
+
   /// The counter of an AUTOINCREMENT table, which is the largest key ever used, and the largest key in its
   /// rows. Nil for a table without AUTOINCREMENT or without rows.
   func sequence(of table: TableSchema) throws -> (last: Int64, largest: Int64)? {

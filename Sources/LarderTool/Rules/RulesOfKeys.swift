@@ -28,17 +28,19 @@ let rulesOfKeys: [Rule] = [
         listing: "\($0.sqlName) IS NULL")
     }),
   Rule(
-    "autoincrement", .note,
-    "AUTOINCREMENT costs a second write, only so that keys of deleted rows aren't reused.",
+    "keys-running-out", .warning,
+    "AUTOINCREMENT never reuses a key: once the largest one was given, no row can be inserted.",
     table: { table, checked in
-      guard let sequence = try checked.sequence(of: table), sequence.last == sequence.largest,
-        let rows = try checked.rows(of: table), Int64(rows) == sequence.largest
-      else { return nil }
+      guard let sequence = try checked.sequence(of: table) else { return nil }
+      let used = max(sequence.last, sequence.largest)
+      let percent = Int(Double(used) / Double(Int64.max) * 100)
+      guard percent >= 70 else { return nil }
       return Evidence(
         table: table.name, columns: table.primaryKey,
-        found: "no row was ever deleted: the last key equals the number of rows, \(rows.grouped)",
-        advice: "INTEGER PRIMARY KEY numbers rows without it, too. Keep it if keys are still used"
-          + " outside of the database after their rows are deleted.")
+        found: "the last key is \(used) of \(Int64.max) (\(percent) %)",
+        advice: "Give the rows with large keys smaller ones, with the rows that refer to them, and"
+          + " set the sequence to the largest key that is left.",
+        sql: ["SELECT seq FROM sqlite_sequence WHERE name = \(table.name.quotedText)"])
     }),
   Rule(
     "spaces-in-unique", .warning,

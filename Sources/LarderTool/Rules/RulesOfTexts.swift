@@ -32,6 +32,35 @@ let rulesOfTexts: [Rule] = [
         listing: "NOT json_valid(\($0.sqlName))")
     }),
   Rule(
+    "text-too-long", .warning,
+    "SQLite ignores the length in VARCHAR(20), but servers and programs cut longer text, or refuse it.",
+    values: {
+      $0.evidence(
+        [.tooLong], "are longer than \($0.column.type) says",
+        advice: "Shorten them and add CHECK (length(…) <= …), or declare the column TEXT.",
+        listing: "length(\($0.sqlName)) > \($0.column.type.filter { $0.isASCII && $0.isNumber })")
+    }),
+  Rule(
+    "mixed-case", .warning,
+    "Words such as ‘Open’ and ‘open’ are two values for conditions and GROUP BY, but mostly mean one.",
+    values: {
+      guard ($0.column.collation ?? "BINARY").uppercased() == "BINARY", let words = $0.values.words,
+        $0.values.count(.text) >= 3 * words.count
+      else { return nil }
+      // In short texts, such as units and abbreviations, case has a meaning.
+      let others = $0.values.otherSpellings.filter { $0.text.count >= 3 }
+      guard let first = others.first else { return nil }
+      let example = "“\(first.text.printable)” beside “\(first.usual.printable)”"
+      return $0.evidence(
+        of: others.map(\.tally),
+        "differ only in case from more frequent values, such as \(example)",
+        advice: "Rewrite them, and add a CHECK or COLLATE NOCASE.",
+        sql: [
+          "SELECT \($0.sqlName), count(*) FROM \($0.sqlTable) GROUP BY \($0.sqlName)"
+            + " ORDER BY lower(\($0.sqlName))"
+        ])
+    }),
+  Rule(
     "mixed-uuids", .warning,
     "The same UUID in another form is another value: it isn't found, and can be stored twice.",
     values: { checked in

@@ -80,6 +80,24 @@ let rulesOfTypes: [Rule] = [
       }
     }),
   Rule(
+    "mixed-booleans", .warning,
+    "The same answer in two spellings, such as 1 and true, is two values for a condition.",
+    values: {
+      let (digits, words) = ($0.values.count(.zeroOrOne), $0.values.count(.booleanWord))
+      // Other rules report text among numbers.
+      guard !$0.column.isBoolean, !$0.column.declaresNumber,
+        digits + words == $0.values.count(.integer) + $0.values.count(.text),
+        $0.values.count(.real) + $0.values.count(.blob) == 0, digits > 0, words > 0
+      else { return nil }
+      return digits >= words
+        ? $0.evidence(
+          [.booleanWord], "are words, and others 0 or 1", advice: "Rewrite them as 0 and 1.",
+          listing: "\($0.sqlName) NOT IN (0, 1, '0', '1')")
+        : $0.evidence(
+          [.zeroOrOne], "are 0 or 1, and others words", advice: "Rewrite them as the others.",
+          listing: "\($0.sqlName) IN (0, 1, '0', '1')")
+    }),
+  Rule(
     "boolean-values", .warning,
     "A condition on a column takes every number but 0 for true, and text mostly for false.",
     values: {
@@ -96,6 +114,10 @@ private let integerWords: Set<String> = [
 
 private let numberWords: Set<String> = [
   "REAL", "FLOAT", "DOUBLE", "NUMERIC", "DECIMAL", "NUMBER", "MONEY",
+]
+
+private let textWords: Set<String> = [
+  "ANY", "CHAR", "CHARACTER", "CLOB", "STRING", "TEXT", "VARCHAR", "VARIANT",
 ]
 
 private let codeWords: Set<String> = [
@@ -122,9 +144,19 @@ extension ColumnSchema {
     type.uppercased().split { !$0.isLetter && !$0.isNumber }.map(String.init)
   }
 
-  var declaresInteger: Bool { typeWords.contains(where: integerWords.contains) }
+  /// Whether the type says that the values are whole numbers, and nothing else: `INTEGER_OR_TEXT` doesn't.
+  var declaresInteger: Bool {
+    let words = typeWords
+    return words.contains(where: integerWords.contains)
+      && !words.contains(where: textWords.contains)
+      && !words.contains(where: numberWords.contains)
+  }
 
-  var declaresNumber: Bool { declaresInteger || typeWords.contains(where: numberWords.contains) }
+  var declaresNumber: Bool {
+    let words = typeWords
+    return words.contains { integerWords.contains($0) || numberWords.contains($0) }
+      && !words.contains(where: textWords.contains)
+  }
 
   /// Whether the column is Boolean, by its type or name.
   var isBoolean: Bool {

@@ -20,10 +20,16 @@ enum ValueForm: Hashable {
   case notBoolean
   /// Text that differs from another value only in case.
   case otherCase
+  /// Text that is longer than the declared type says.
+  case tooLong
+  /// 0 or 1, also as text, and a word such as `true` or `no`.
+  case zeroOrOne, booleanWord
+  /// A date whose order of day and month is clear, or isn't.
+  case dayFirst, monthFirst, eitherOrder
 
   static func forms(of value: Int64) -> [ValueForm] {
     switch value {
-    case 0, 1: []
+    case 0, 1: [.zeroOrOne]
     case 100_000_000..<10_000_000_000: [.notBoolean, .seconds]
     case 100_000_000_000..<10_000_000_000_000: [.notBoolean, .milliseconds]
     default: [.notBoolean]
@@ -65,12 +71,21 @@ struct TextForms {
     guard !bytes.isEmpty, bytes.count <= 64 else { return }
     let bytes = Array(bytes)
     if Self.isWholeNumber(bytes) { forms.append(.wholeNumber) }
+    if ["0", "1"].contains(text) { forms.append(.zeroOrOne) }
+    if bytes.count <= 5, Self.booleanWords.contains(text.lowercased()) {
+      forms.append(.booleanWord)
+    }
     if let date = DateText(bytes) {
       forms.append(.date(date.form))
+      if let order = date.order { forms.append(order) }
       if !date.isPossible { forms.append(.impossibleDate) }
     }
     if let uuid = Self.uuid(bytes) { forms.append(.uuid(uuid)) }
   }
+
+  private static let booleanWords: Set<String> = [
+    "true", "false", "yes", "no", "on", "off", "t", "f", "y", "n",
+  ]
 
   /// Whether the text is a whole number without leading zeros, which a number wouldn't keep.
   private static func isWholeNumber(_ bytes: [UInt8]) -> Bool {
