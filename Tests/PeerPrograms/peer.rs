@@ -1,10 +1,11 @@
-//! The rows of `Tests/peers` by rusqlite, as an expert writes them: statements prepared once, columns by position.
+//! The rows of `Tests/peers` by rusqlite, as an expert writes them: columns by position, and statements either from its
+//! cache for each record, as a function that inserts a record does, or held by the caller for all records.
 //!
-//!     rusqlite-peer ROW memory|wal ROWS RUNS FILE
+//!     rusqlite-peer cached|held ROW memory|wal ROWS RUNS FILE
 //!
 //! prints the nanoseconds per record of each run, a line each. A first run is for caches.
 
-use rusqlite::{params, Connection, Result, Row};
+use rusqlite::{params, Connection, Result, Row, Statement};
 use std::hint::black_box;
 use std::time::Instant;
 
@@ -43,6 +44,7 @@ impl Player {
 const INSERT: &str = "INSERT INTO player VALUES (?, ?, ?, ?, ?)";
 const UPDATE: &str = "UPDATE player SET name = ?, score = ?, ratio = ?, email = ? WHERE id = ?";
 const SELECT: &str = "SELECT id, name, score, ratio, email FROM player";
+const FIND: &str = "SELECT id, name, score, ratio, email FROM player WHERE id = ?";
 
 fn begin_anew(db: &Connection) -> Result<()> {
     if !db.is_autocommit() {
@@ -51,16 +53,39 @@ fn begin_anew(db: &Connection) -> Result<()> {
     db.execute_batch("BEGIN")
 }
 
-fn insert(db: &Connection, players: &[Player]) -> Result<()> {
-    let mut insert = db.prepare_cached(INSERT)?;
-    for player in players {
-        insert.execute(params![player.id, player.name, player.score, player.ratio, player.email])?;
+fn insert(statement: &mut Statement, player: &Player) -> Result<usize> {
+    statement.execute(params![player.id, player.name, player.score, player.ratio, player.email])
+}
+
+fn update(statement: &mut Statement, player: &Player) -> Result<usize> {
+    statement.execute(params![player.name, player.score, player.ratio, player.email, player.id])
+}
+
+fn find(statement: &mut Statement, player: &Player) -> Result<usize> {
+    black_box(statement.query_row([player.id], Player::of)?);
+    Ok(1)
+}
+
+/// Does something with each record, by a statement of the given text.
+fn each<F>(db: &Connection, players: &[Player], sql: &str, is_held: bool, work: F) -> Result<()>
+where
+    F: Fn(&mut Statement, &Player) -> Result<usize>,
+{
+    if is_held {
+        let mut statement = db.prepare(sql)?;
+        for player in players {
+            work(&mut statement, player)?;
+        }
+    } else {
+        for player in players {
+            work(&mut *db.prepare_cached(sql)?, player)?;
+        }
     }
     Ok(())
 }
 
 /// Runs a row's work once, and returns how many nanoseconds it took.
-fn run(row: &str, db: &Connection, players: &[Player]) -> Result<u128> {
+fn run(row: &str, db: &Connection, players: &[Player], is_held: bool) -> Result<u128> {
     match row {
         "insert" => {
             if !db.is_autocommit() {
@@ -73,19 +98,9 @@ fn run(row: &str, db: &Connection, players: &[Player]) -> Result<u128> {
     }
     let start = Instant::now();
     match row {
-        "insert" => insert(db, players)?,
-        "update" => {
-            let mut update = db.prepare_cached(UPDATE)?;
-            for player in players {
-                update.execute(params![
-                    player.name,
-                    player.score,
-                    player.ratio,
-                    player.email,
-                    player.id
-                ])?;
-            }
-        }
+        "insert" => each(db, players, INSERT, is_held, insert)?,
+        "update" => each(db, players, UPDATE, is_held, update)?,
+        "find" => each(db, players, FIND, is_held, find)?,
         "fetch-all" => {
             let mut select = db.prepare_cached(SELECT)?;
             let all: Vec<Player> = select.query_map([], Player::of)?.collect::<Result<_>>()?;
@@ -97,14 +112,6 @@ fn run(row: &str, db: &Connection, players: &[Player]) -> Result<u128> {
                 select.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<Result<_>>()?;
             black_box(all);
         }
-        "find" => {
-            let mut find = db.prepare_cached(
-                "SELECT id, name, score, ratio, email FROM player WHERE id = ?",
-            )?;
-            for player in players {
-                black_box(find.query_row([player.id], Player::of)?);
-            }
-        }
         _ => panic!("no row {row}"),
     }
     Ok(start.elapsed().as_nanos())
@@ -112,8 +119,8 @@ fn run(row: &str, db: &Connection, players: &[Player]) -> Result<u128> {
 
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [row, storage, rows, runs, file] = &arguments[..] else {
-        panic!("usage: rusqlite-peer ROW memory|wal ROWS RUNS FILE");
+    let [statements, row, storage, rows, runs, file] = &arguments[..] else {
+        panic!("usage: rusqlite-peer cached|held ROW memory|wal ROWS RUNS FILE");
     };
     let (rows, runs): (i64, usize) = (rows.parse().unwrap(), runs.parse().unwrap());
     let db = if storage == "wal" { Connection::open(file)? } else { Connection::open_in_memory()? };
@@ -125,11 +132,11 @@ fn main() -> Result<()> {
     let players = Player::many(rows);
     if row != "insert" {
         db.execute_batch("BEGIN")?;
-        insert(&db, &players)?;
+        each(&db, &players, INSERT, true, insert)?;
         db.execute_batch("COMMIT")?;
     }
     for number in 0..=runs {
-        let time = run(row, &db, &players)?;
+        let time = run(row, &db, &players, statements == "held")?;
         if number > 0 {
             println!("{:.1}", time as f64 / rows as f64);
         }
