@@ -66,8 +66,8 @@ let package = Package(
     .executableTarget(
       name: "benchmarks",
       dependencies: [
-        "LarderMacros", "LarderReplication", "LarderVirtualTables", "CSQLite", "CTableReference",
-        "TestSupport",
+        "LarderBackup", "LarderMacros", "LarderReplication", "LarderVirtualTables", "CSQLite",
+        "CTableReference", "TestSupport",
       ],
       path: "Tests/Benchmarks"
     ),

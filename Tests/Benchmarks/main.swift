@@ -11,6 +11,12 @@ do {
     print("SQLite \(Reference.version)")
   } else if CommandLine.arguments.count == 4, CommandLine.arguments[1] == LossAtKill.role {
     try LossAtKill.write(CommandLine.arguments[2], CommandLine.arguments[3])
+  } else if CommandLine.arguments.dropFirst().first == PeerSide.role {
+    try PeerSide.run(Array(CommandLine.arguments.dropFirst(2)))
+  } else if CommandLine.arguments.dropFirst().first == MemoryLoad.role {
+    let folder = try ScratchFolder()
+    defer { folder.remove() }
+    try MemoryLoad.run(Array(CommandLine.arguments.dropFirst(2)), folder)
   } else {
     try run(try Options(Array(CommandLine.arguments.dropFirst())))
   }

@@ -1,15 +1,22 @@
 /// A member's name, or an element's index.
 struct JSONKey: CodingKey {
-  let stringValue: String
+  private let name: String?
   let intValue: Int?
 
-  init(stringValue: String, intValue: Int?) {
-    self.stringValue = stringValue
-    self.intValue = intValue
-  }
+  init(stringValue: String) { (name, intValue) = (stringValue, nil) }
+  init(intValue: Int) { (name, self.intValue) = (nil, intValue) }
 
-  init(stringValue: String) { self.init(stringValue: stringValue, intValue: nil) }
-  init(intValue: Int) { self.init(stringValue: "Index \(intValue)", intValue: intValue) }
+  // Most errors of a type that tries one kind of value after the other are never looked at.
+  var stringValue: String { name ?? "Index \(intValue ?? 0)" }
+}
+
+/// An element or member of a container, on the way to an entry.
+struct JSONStep {
+  let container: Int
+  /// The entry of the element, or of the member's name.
+  var place: Int
+  /// How many are before it.
+  var number = 0
 }
 
 /// Ends the reading of a text that is left to Foundation.
@@ -29,26 +36,38 @@ extension JSONValueReader {
   }
 
   /// Keys and indexes from the top-level value to an entry.
+  ///
+  /// It goes on where the last one led. A text of which paths are asked for in another order than its own is left to
+  /// Foundation once they have taken long. What is left to Foundation is thrown away, and its paths with it.
   func path(to index: Int) -> [any CodingKey] {
-    guard index > 0 else { return [] }
-    var (path, container): ([any CodingKey], Int) = ([], 0)
+    var (path, container, depth): ([any CodingKey], Int, Int) = ([], 0, 0)
+    guard index > 0, !isUncertain else { return path }
     while container != index {
       let isObject = kind(container) == .object
       guard isObject || kind(container) == .array else { return path }
-      var (place, number) = (container + 1, 0)
-      while place < Int(tape.entries[container].end) {
-        let value = isObject ? place + 1 : place
-        let next = tape.next(value)
-        if index < next {
-          let name = isObject ? try? string(place) : nil
-          path.append(
-            JSONKey(stringValue: name ?? "Index \(number)", intValue: isObject ? nil : number))
-          container = value
-          break
-        }
-        (place, number) = (next, number + 1)
+      var step = JSONStep(container: container, place: container + 1)
+      if depth < trail.count, trail[depth].container == container, trail[depth].place <= index {
+        step = trail[depth]
+      }
+      let end = Int(tape.entries[container].end)
+      while step.place < end {
+        stepsLeft -= 1
+        let next = tape.next(isObject ? step.place + 1 : step.place)
+        if index < next { break }
+        (step.place, step.number) = (next, step.number + 1)
+      }
+      if stepsLeft < 0 { isUncertain = true }
+      guard step.place < end, !isUncertain else { return path }
+      if depth < trail.count { trail[depth] = step } else { trail.append(step) }
+      if isObject {
+        path.append(JSONKey(stringValue: (try? string(step.place)) ?? ""))
+        container = step.place + 1
+      } else {
+        path.append(JSONKey(intValue: step.number))
+        container = step.place
       }
       if index < container { return path }
+      depth += 1
     }
     return path
   }

@@ -28,11 +28,18 @@ struct JSONNumber {
     return isNegative ? -value : value
   }
 
-  /// Nil if the number has too many digits for a single division.
+  /// Nil if rounding the Double may give another Float than rounding the number.
   var float: Float? {
-    guard magnitude < 1 << 24, fractionDigits <= 10 else { return nil }
-    let value = Float(magnitude) / Float(Self.powers[fractionDigits])
-    return isNegative ? -value : value
+    let double = double
+    // Doubles half-way between two Floats, of which one bit is set behind those of the Float.
+    guard double.significandBitPattern & 0x1FFF_FFFF != 0x1000_0000 else { return nil }
+    return Float(double)
+  }
+
+  /// Nil if the number isn't whole.
+  var integer: Int64? {
+    let (whole, rest) = magnitude.quotientAndRemainder(dividingBy: Self.wholePowers[fractionDigits])
+    return rest == 0 ? (isNegative ? -whole : whole) : nil
   }
 
   var decimal: Decimal {
@@ -43,4 +50,5 @@ struct JSONNumber {
   private static let powers: [Double] = [
     1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
   ]
+  private static let wholePowers = powers.map { Int64($0) }
 }

@@ -27,72 +27,6 @@ struct JSONValueDecoder: Decoder, SingleValueDecodingContainer {
   }
 }
 
-/// An object.
-private final class JSONMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
-  private let reader: JSONValueReader
-  private let object: Int
-  /// The member behind the one that was asked for last.
-  private var hint: Int
-
-  init(_ reader: JSONValueReader, _ object: Int) throws {
-    self.reader = reader
-    self.object = object
-    try reader.checkNames(of: object)
-    hint = object + 1
-  }
-
-  var codingPath: [any CodingKey] { reader.path(to: object) }
-  var allKeys: [Key] {
-    ((try? reader.names(of: object)) ?? []).compactMap { Key(stringValue: $0) }
-  }
-
-  private func index(_ key: Key) -> Int? { index(named: key.stringValue) }
-
-  private func index(named name: String) -> Int? {
-    // Passing the property itself would be an access that the runtime notes, in some 150 instructions.
-    var next = hint
-    defer { hint = next }
-    return reader.member(name, of: object, hint: &next)
-  }
-
-  private func place(_ key: Key) throws -> Int {
-    if let index = index(key) { return index }
-    throw DecodingError.keyNotFound(
-      key, DecodingError.Context(codingPath: codingPath, debugDescription: ""))
-  }
-
-  func contains(_ key: Key) -> Bool { index(key) != nil }
-
-  func decodeNil(forKey key: Key) throws -> Bool { reader.isNull(try place(key)) }
-
-  func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
-    try reader.value(type, at: place(key))
-  }
-
-  func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? {
-    guard let index = index(key), !reader.isNull(index) else { return nil }
-    return try reader.value(type, at: index)
-  }
-
-  func nestedContainer<NestedKey: CodingKey>(
-    keyedBy type: NestedKey.Type, forKey key: Key
-  ) throws -> KeyedDecodingContainer<NestedKey> {
-    try JSONValueDecoder(reader: reader, index: place(key)).container(keyedBy: type)
-  }
-
-  func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
-    try JSONValueDecoder(reader: reader, index: place(key)).unkeyedContainer()
-  }
-
-  func superDecoder() -> any Decoder {
-    JSONValueDecoder(reader: reader, index: index(named: "super") ?? -1)
-  }
-
-  func superDecoder(forKey key: Key) -> any Decoder {
-    JSONValueDecoder(reader: reader, index: index(key) ?? -1)
-  }
-}
-
 /// An array.
 private struct JSONElements: UnkeyedDecodingContainer {
   private let reader: JSONValueReader
@@ -114,10 +48,20 @@ private struct JSONElements: UnkeyedDecodingContainer {
   /// Reads the next element, which is passed only if that succeeds.
   private mutating func next<Value>(_ read: (Int) throws -> Value) throws -> Value {
     if isAtEnd { throw reader.uncertain() }
-    let value = try read(place)
-    place = reader.tape.next(place)
-    currentIndex += 1
-    return value
+    do {
+      let value = try read(place)
+      place = reader.tape.next(place)
+      currentIndex += 1
+      return value
+    } catch {
+      // A type whose own code ignores errors would otherwise read the element again and again, where Foundation
+      // goes on.
+      if reader.isUncertain {
+        place = Int(reader.tape.entries[array].end)
+        currentIndex = count ?? 0
+      }
+      throw error
+    }
   }
 
   mutating func decodeNil() throws -> Bool {

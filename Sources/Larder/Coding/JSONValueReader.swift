@@ -14,6 +14,10 @@ package final class JSONValueReader {
   let tape: JSONTape
   /// Whether something was met whose meaning is left to Foundation; an error that the type's own code caught counts.
   var isUncertain = false
+  /// Where the last path led, by depth: mostly the next one leads to the element behind.
+  var trail: [JSONStep] = []
+  /// How many entries paths may still pass.
+  var stepsLeft: Int
   private let memory: UnsafeMutableRawPointer
 
   private init(
@@ -22,6 +26,7 @@ package final class JSONValueReader {
     self.bytes = bytes
     self.tape = tape
     self.memory = memory
+    stepsLeft = 64 * tape.entries.count + 1024
   }
 
   deinit { memory.deallocate() }
@@ -83,7 +88,8 @@ package final class JSONValueReader {
     if type == UInt16.self { return try Self.same(integer(UInt16.self, index)) }
     if type == UInt8.self { return try Self.same(integer(UInt8.self, index)) }
     if type == Float.self { return try Self.same(float(index)) }
-    if type == Int128.self || type == UInt128.self { throw uncertain() }
+    if type == Int128.self { return try Self.same(integer(Int128.self, index)) }
+    if type == UInt128.self { return try Self.same(integer(UInt128.self, index)) }
     if type == Date.self { return try Self.same(date(index)) }
     if type == Data.self { return try Self.same(data(index)) }
     if type == Decimal.self { return try Self.same(decimal(index)) }
@@ -135,7 +141,11 @@ package final class JSONValueReader {
   func integer<Integer: FixedWidthInteger>(_ type: Integer.Type, _ index: Int) throws -> Integer {
     guard kind(index) == .integer else {
       // 5.0 is an integer to Foundation.
-      throw kind(index) == .number ? uncertain() : mismatch(type, index)
+      let number = try number(type, index)
+      guard let whole = JSONNumber(number)?.integer, let integer = Integer(exactly: whole) else {
+        throw uncertain()
+      }
+      return integer
     }
     let entry = tape.entries[index]
     let end = Int(entry.end)
@@ -167,8 +177,12 @@ package final class JSONValueReader {
   }
 
   private func float(_ index: Int) throws -> Float {
-    guard let float = JSONNumber(try number(Float.self, index))?.float else { throw uncertain() }
-    return float
+    let text = try number(Float.self, index)
+    if let float = JSONNumber(text)?.float { return float }
+    guard let value = Float(String(decoding: text, as: UTF8.self)), value.isNormal else {
+      throw uncertain()
+    }
+    return value
   }
 
   private func decimal(_ index: Int) throws -> Decimal {
@@ -278,95 +292,5 @@ package final class JSONValueReader {
     }
     if members.count < count { throw uncertain() }
     return members
-  }
-
-  // MARK: Members of objects
-
-  /// The entry of the value of an object's member; nil if there is none. From `hint` on, since members are often asked
-  /// for in their order.
-  func member(_ name: String, of object: Int, hint: inout Int) -> Int? {
-    let end = Int(tape.entries[object].end)
-    var (key, isWrapped) = (hint, hint == object + 1)
-    while true {
-      if key >= end {
-        if isWrapped { return nil }
-        (key, isWrapped) = (object + 1, true)
-        continue
-      }
-      if isWrapped, key >= hint, hint != object + 1 { return nil }
-      let isFound = isKey(key, name)
-      let value = key + 1
-      key = tape.next(value)
-      if isFound {
-        hint = key
-        return value
-      }
-    }
-  }
-
-  private func isKey(_ index: Int, _ name: String) -> Bool {
-    let entry = tape.entries[index]
-    let (start, end) = (Int(entry.start), Int(entry.end))
-    if entry.kind != .ascii {
-      // Equal texts may have different bytes. An escape that isn't right has been left to Foundation.
-      return (try? string(index)) == name
-    }
-    guard name.utf8.count == end - start else { return false }
-    var name = name
-    return name.withUTF8 { name in
-      for offset in 0..<name.count where name[offset] != bytes[start + offset] { return false }
-      return true
-    }
-  }
-
-  /// The names of an object's members.
-  func names(of object: Int) throws -> [String] {
-    var names: [String] = []
-    names.reserveCapacity(Int(tape.entries[object].start))
-    var key = object + 1
-    let end = Int(tape.entries[object].end)
-    while key < end {
-      names.append(try string(key))
-      key = tape.next(key + 1)
-    }
-    return names
-  }
-
-  /// Leaves an object with two members of the same name to Foundation.
-  func checkNames(of object: Int) throws {
-    let count = Int(tape.entries[object].start)
-    if count < 2 { return }
-    guard count <= 16, hasPlainNames(object) else {
-      if Set(try names(of: object)).count < count { throw uncertain() }
-      return
-    }
-    let end = Int(tape.entries[object].end)
-    var key = object + 1
-    while key < end {
-      let text = tape.entries[key]
-      var other = object + 1
-      while other < key {
-        let known = tape.entries[other]
-        if text.end - text.start == known.end - known.start,
-          bytes[Int(text.start)..<Int(text.end)].elementsEqual(
-            bytes[Int(known.start)..<Int(known.end)])
-        {
-          throw uncertain()
-        }
-        other = tape.next(other + 1)
-      }
-      key = tape.next(key + 1)
-    }
-  }
-
-  /// Whether all names of an object's members are ASCII without escapes: then texts are equal if their bytes are.
-  private func hasPlainNames(_ object: Int) -> Bool {
-    let end = Int(tape.entries[object].end)
-    var key = object + 1
-    while key < end {
-      guard tape.entries[key].kind == .ascii else { return false }
-      key = tape.next(key + 1)
-    }
-    return true
   }
 }

@@ -101,7 +101,7 @@ struct JSONSample {
   }
 
   private mutating func number() -> String {
-    switch sampler.random.next() % 12 {
+    switch sampler.random.next() % 14 {
     case 0: "\(sampler.integer(Int64.self))"
     case 1: "\(sampler.integer(UInt64.self))0"
     case 2: "\(sampler.integer(Int16.self)).\(sampler.random.next() % 100_000)"
@@ -114,6 +114,10 @@ struct JSONSample {
     case 6:
       "0.\(String(repeating: "0", count: Int(sampler.random.next() % 20)))\(sampler.random.next() % 1000)"
     case 7: "\(Double(sampler.integer(Int32.self)) / 1000)"
+    // Half-way between two numbers of type Float, or nearly.
+    case 8:
+      "\(16_777_217 + sampler.random.next() % 4_000_000 * 2)\(sampler.pick("", [".0", ".000001", ".000000000001"]))"
+    case 9: "\(sampler.float() / 7)"
     default: "\(sampler.random.next() % 200)"
     }
   }
