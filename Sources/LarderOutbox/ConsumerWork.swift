@@ -33,7 +33,7 @@ struct ConsumerWork: Sendable {
   /// The end of a lease that begins now.
   var leaseEnd: Date { Date().addingTimeInterval(lease) }
 
-  /// What a worker finds before it does anything.
+  /// The state of the consumer, which a worker reads first.
   struct Look: Sendable {
     /// Whether there are messages.
     let hasNews: Bool
@@ -44,8 +44,9 @@ struct ConsumerWork: Sendable {
   }
 
   func look(_ db: Database) throws -> Look {
+    // A replica may not have it yet. The attempt to take the lease finds out.
     guard let row = try row.fetchOne(db) else {
-      throw DatabaseError(.misuse, "the outbox “\(outbox)” has no consumer “\(consumer)”")
+      return Look(hasNews: false, taken: nil, needsLease: true)
     }
     let isOwn = row.worker == worker
     let isTaken = !isOwn && row.worker != nil && row.due > Date()
@@ -72,7 +73,12 @@ struct ConsumerWork: Sendable {
         $0.worker = .value(worker)
         $0.due = .value(end)
       }
-    if rows.isEmpty { throw Taken() }
+    guard rows.isEmpty else { return }
+    guard try row.exists(db) else {
+      throw DatabaseError(
+        code: .misuse, message: "the outbox “\(outbox)” has no consumer “\(consumer)”")
+    }
+    throw Taken()
   }
 
   /// The next messages up to a horizon; nil without any.

@@ -7,7 +7,7 @@ extension Outbox {
   ///
   /// ```swift
   /// try await events.follow(pool, as: "statistics") { db, messages in
-  ///   for message in messages { try Statistics.count(message.message, db) }
+  ///   for message in messages { try Statistics.count(message.payload, db) }
   /// }
   /// ```
   ///
@@ -36,7 +36,7 @@ extension Outbox {
   ///
   /// ```swift
   /// try await events.deliver(pool, as: "mail") { messages in
-  ///   for message in messages { try await mailer.send(message.message, key: message.key) }
+  ///   for message in messages { try await mailer.send(message.payload, key: message.key) }
   /// }
   /// ```
   ///

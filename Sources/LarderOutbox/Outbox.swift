@@ -63,8 +63,8 @@ public struct OutboxMessage<Message: Codable & Sendable>: Sendable {
   public let position: Int64
   /// When it was appended, to the millisecond.
   public let appended: Date
-  /// The message.
-  public let message: Message
+  /// The value that was appended.
+  public let payload: Message
 
   /// A text that no other message has: for systems elsewhere that recognize a repeated request by its key
   /// (`Idempotency-Key`).
@@ -73,7 +73,7 @@ public struct OutboxMessage<Message: Codable & Sendable>: Sendable {
   init(_ stored: StoredMessage) throws {
     position = stored.id ?? 0
     appended = stored.appended
-    message = try JSONDecoder().decode(Message.self, from: Data(stored.payload.utf8))
+    payload = try JSONDecoder().decode(Message.self, from: Data(stored.payload.utf8))
   }
 }
 
@@ -98,8 +98,8 @@ public struct OutboxOptions: Sendable {
   public var lease = Duration.seconds(30)
   /// The time between two looks for messages on a server, and for those of a worker that was killed.
   public var poll = Duration.milliseconds(500)
-  /// Is told of each failure with the position of the first message of the batch, for a log. Without a batch,
-  /// the failure is one of the database, and the position nil.
+  /// Receives each failure with the position of the batch's first message, for a log. The position is nil if the
+  /// database couldn't be used.
   public var onError: (@Sendable (_ position: Int64?, any Error) -> Void)?
 
   /// The defaults.

@@ -23,7 +23,8 @@ extension Outbox {
   /// - Throws: `DatabaseError`.
   public func consumers(_ db: Database) throws -> [OutboxConsumer] {
     let now = Date()
-    return try StoredConsumer.filter { $0.outbox == name }.order { $0.name }.fetchAll(db).map { row in
+    return try StoredConsumer.filter { $0.outbox == name }.order { $0.name }.fetchAll(db).map {
+      row in
       let waiting = StoredMessage.after(row.position, of: name)
       let first = try waiting.order { $0.id }.select { $0.appended }.fetchOne(db)
       return OutboxConsumer(

@@ -61,7 +61,7 @@ struct OutboxHorizon: Sendable {
     return last ?? 0
   }
 
-  /// Is false on a server other than the one that the horizon holds for.
+  /// True on the server that the horizon holds for.
   var condition: SQLExpression<Bool> {
     guard let server else { return SQLExpression(sql: "1 = 1") }
     return SQLExpression(sql: "\(Self.started) = \(server)")

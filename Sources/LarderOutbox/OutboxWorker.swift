@@ -35,7 +35,7 @@ final class OutboxWorker<Message: Codable & Sendable>: Sendable {
     isServer = store.connections.engine != "SQLite"
   }
 
-  /// Has the loop end once the batch is handled. A handler outside of a transaction is cancelled.
+  /// Ends the loop once the batch is handled. Cancels a handler outside of a transaction.
   func end() { bell.end() }
 
   var isEnding: Bool { bell.isEnding }

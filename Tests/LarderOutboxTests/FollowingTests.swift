@@ -6,7 +6,9 @@ import Testing
 
 @Suite("Consumers of outboxes")
 struct FollowingTests {
-  @Test("An idle worker is woken by a commit on SQLite, however seldom it looks", arguments: TestStore.all)
+  @Test(
+    "An idle worker is woken by a commit on SQLite, however seldom it looks",
+    arguments: TestStore.all)
   func woken(_ kind: TestStore) async throws {
     let open = try kind.open()
     var options = OutboxOptions.prompt
@@ -35,7 +37,7 @@ struct FollowingTests {
     let worker = Task { [store = open.store, options] in
       try await events.follow(store, as: "copy", options: options) { db, messages in
         try Copy.add(messages, "copy", db)
-        if messages.contains(where: { $0.message.number == 3 }), refusals.all.count < 5 {
+        if messages.contains(where: { $0.payload.number == 3 }), refusals.all.count < 5 {
           refusals.add(messages.count)
           throw Refused()
         }
@@ -165,12 +167,12 @@ struct FollowingTests {
     try await open.append(1)
     let (begun, end) = (Notes<String>(), Notes<Int>())
     var options = OutboxOptions.prompt
-    options.lease = .milliseconds(150)
+    options.lease = .seconds(2)
     let deliver = { @Sendable [store = open.store, options] (worker: String) in
       try await events.deliver(store, as: "mail", options: options) { _ in
         begun.add(worker)
-        // For as long as four leases.
-        let time = ContinuousClock.now + .milliseconds(600)
+        // Until what was the lease's end is over.
+        let time = ContinuousClock.now + .milliseconds(2_100)
         try await eventually { ContinuousClock.now > time }
         end.add(1)
       }

@@ -124,7 +124,7 @@ struct Copy: Record {
   static func add(_ messages: [OutboxMessage<Event>], _ consumer: String, _ db: Database) throws {
     for message in messages {
       var copy = Copy(
-        id: nil, consumer: consumer, position: message.position, number: message.message.number)
+        id: nil, consumer: consumer, position: message.position, number: message.payload.number)
       try copy.insert(db)
     }
   }

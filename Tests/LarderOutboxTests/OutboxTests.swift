@@ -25,7 +25,7 @@ struct OutboxTests {
     try await eventually { !found.all.isEmpty }
     worker.cancel()
     try await worker.value
-    #expect(found.all.map(\.message) == [Event(number: 2)])
+    #expect(found.all.map(\.payload) == [Event(number: 2)])
     #expect(found.all.map(\.position) == [position])
     #expect(found.all.allSatisfy { abs($0.appended.timeIntervalSinceNow) < 60 })
   }

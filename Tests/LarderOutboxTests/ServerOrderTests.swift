@@ -6,7 +6,8 @@ import PostgresSupport
 import Testing
 
 /// A server's transactions run at the same time, and commit in another order than they append in.
-@Suite("Outboxes on a server", .enabled(if: TestEngine.isPostgres, "a server has these orders alone"))
+@Suite(
+  "Outboxes on a server", .enabled(if: TestEngine.isPostgres, "a server has these orders alone"))
 struct ServerOrderTests {
   /// A transaction on a thread of its own, which does one step after the other.
   private final class Steps: Sendable {
@@ -92,7 +93,8 @@ struct ServerOrderTests {
       try events.append(db, Event(number: number ?? 0))
     }
     let older = Steps(
-      open.store, [{ db in _ = try db.value("SELECT pg_current_xact_id()::text", as: String.self) }, change])
+      open.store,
+      [{ db in _ = try db.value("SELECT pg_current_xact_id()::text", as: String.self) }, change])
     try older.next()
     try await open.store.inTransaction(change)
     try older.next()

@@ -95,9 +95,11 @@ enum FollowProof: ProofRow {
     var random = SeededGenerator(seed: options.seed)
     let count = options.count ?? 2_000
     func start(_ role: String) throws -> ChildProcess {
-      try ChildProcess.again(name, "--", role, address, String(UInt64.random(in: 0...999_999_999, using: &random)))
+      try ChildProcess.again(
+        name, "--", role, address, String(UInt64.random(in: 0...999_999_999, using: &random)))
     }
-    var roles = Array(repeating: "write", count: writers) + Array(repeating: "follow", count: followers)
+    var roles =
+      Array(repeating: "write", count: writers) + Array(repeating: "follow", count: followers)
     var children = try roles.map(start)
     var (kills, removed) = (0, 0)
     let end = ContinuousClock.now + .seconds(3_600)
@@ -123,7 +125,9 @@ enum FollowProof: ProofRow {
       children[index].kill()
       kills += 1
       children[index] = try start(roles[index])
-      if kills % 4 == 0 { removed += try Elsewhere.inTask { try await FollowEvent.outbox.clean(store) } }
+      if kills % 4 == 0 {
+        removed += try Elsewhere.inTask { try await FollowEvent.outbox.clean(store) }
+      }
     }
     for child in children { child.kill() }
     return (kills, removed)
@@ -177,13 +181,15 @@ enum FollowProof: ProofRow {
       Task.detached { [options] in
         do {
           if consumer == "delivered" {
-            try await FollowEvent.outbox.deliver(store, as: consumer, options: options) { messages in
+            try await FollowEvent.outbox.deliver(store, as: consumer, options: options) {
+              messages in
               try await store.inTransaction { db in
                 try ConsumerCopy.add(messages, consumer, isIdempotent: true, db)
               }
             }
           } else {
-            try await FollowEvent.outbox.follow(store, as: consumer, options: options) { db, messages in
+            try await FollowEvent.outbox.follow(store, as: consumer, options: options) {
+              db, messages in
               try ConsumerCopy.add(messages, consumer, isIdempotent: false, db)
             }
           }

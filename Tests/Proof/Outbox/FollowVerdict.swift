@@ -66,7 +66,9 @@ struct FollowVerdict {
       if copy.number < numbers[copy.writer, default: 0] {
         failures.append("\(consumer): transaction \(copy.number) of writer \(copy.writer) is late")
       }
-      if copy.position <= position { failures.append("\(consumer): position \(copy.position) is late") }
+      if copy.position <= position {
+        failures.append("\(consumer): position \(copy.position) is late")
+      }
       versions[copy.key] = copy.version
       numbers[copy.writer] = copy.number
       position = copy.position
@@ -82,7 +84,8 @@ struct FollowVerdict {
     for change in found {
       guard let time = times[change] else { continue }
       if time.committed < changed {
-        failures.append("\(consumer): \(change) was committed before one that is ahead of it was made")
+        failures.append(
+          "\(consumer): \(change) was committed before one that is ahead of it was made")
       }
       if time.committed < committed { lateCommits += 1 }
       changed = max(changed, time.changed)
@@ -111,7 +114,10 @@ struct FollowVerdict {
     }
     return Dictionary(
       rows.map {
-        (Change(key: $0.key, version: $0.version), Times(changed: $0.changed, committed: $0.committed))
+        (
+          Change(key: $0.key, version: $0.version),
+          Times(changed: $0.changed, committed: $0.committed)
+        )
       }
     ) { first, _ in first }
   }

@@ -105,7 +105,7 @@ struct ConsumerCopy: Record {
     _ messages: [OutboxMessage<FollowEvent>], _ consumer: String, isIdempotent: Bool, _ db: Database
   ) throws {
     for message in messages {
-      let (position, event) = (message.position, message.message)
+      let (position, event) = (message.position, message.payload)
       if isIdempotent,
         try filter({ $0.position == position && $0.consumer == consumer }).exists(db)
       {
