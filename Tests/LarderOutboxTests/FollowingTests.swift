@@ -1,7 +1,6 @@
 import Foundation
 import Larder
 import LarderOutbox
-import PostgresSupport
 import Testing
 
 @Suite("Consumers of outboxes")

@@ -10,8 +10,8 @@ import TestSupport
 enum TestStore: String, CaseIterable, Sendable {
   case memory, queue, pool, server
 
-  /// Those of the engine under test.
-  static let all: [TestStore] = TestEngine.isPostgres ? [.server] : [.memory, .queue, .pool]
+  /// Also a server, if there is one.
+  static let all = PostgresServer.isInstalled ? allCases : [.memory, .queue, .pool]
 
   /// Opens an empty database with the tables of outboxes, and one for the consumers' copies.
   func open(isolation: PostgresConfiguration.Isolation = .serializable) throws -> OpenStore {

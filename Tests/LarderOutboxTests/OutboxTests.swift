@@ -1,7 +1,6 @@
 import Foundation
 import Larder
 import LarderOutbox
-import PostgresSupport
 import Testing
 
 @Suite("Outboxes")
@@ -120,7 +119,6 @@ struct OutboxTests {
 
   @Test("A batch is read from the beginning of an index")
   func plan() throws {
-    guard !TestEngine.isPostgres else { return }
     let open = try TestStore.memory.open()
     let plan = try open.store.read { db in
       try db.executeQuery(

@@ -7,7 +7,7 @@ import Testing
 
 /// A server's transactions run at the same time, and commit in another order than they append in.
 @Suite(
-  "Outboxes on a server", .enabled(if: TestEngine.isPostgres, "a server has these orders alone"))
+  "Outboxes on a server", .enabled(if: PostgresServer.isInstalled, "PostgreSQL isn't installed"))
 struct ServerOrderTests {
   /// A transaction on a thread of its own, which does one step after the other.
   private final class Steps: Sendable {
