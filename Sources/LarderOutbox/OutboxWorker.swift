@@ -57,6 +57,7 @@ final class OutboxWorker<Message: Codable & Sendable>: Sendable {
 
   func run() async throws {
     var state = State(horizon: OutboxHorizon(isServer: isServer), limit: max(1, options.batch))
+    defer { bell.endObserving() }
     while !bell.isEnding {
       let pause: Duration
       do {
@@ -75,7 +76,6 @@ final class OutboxWorker<Message: Codable & Sendable>: Sendable {
       }
       if pause > .zero { await bell.wait(pause) }
     }
-    bell.endObserving()
     // If this fails, the lease is over in time.
     try? await store.inTransaction { [work] db in try work.release(db) }
   }
