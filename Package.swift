@@ -13,6 +13,7 @@ let package = Package(
     .library(name: "LarderBackup", targets: ["LarderBackup"]),
     .library(name: "LarderFleet", targets: ["LarderFleet"]),
     .library(name: "LarderJobs", targets: ["LarderJobs"]),
+    .library(name: "LarderOutbox", targets: ["LarderOutbox"]),
     .library(name: "LarderReplication", targets: ["LarderReplication"]),
     .library(name: "LarderS3", targets: ["LarderS3"]),
     .library(name: "LarderChangeset", targets: ["LarderChangeset"]),
@@ -41,6 +42,7 @@ let package = Package(
     .target(name: "Larder", dependencies: ["LarderSQLite"]),
     .target(name: "LarderFleet", dependencies: ["Larder", "LarderReplication"]),
     .target(name: "LarderJobs", dependencies: ["Larder"]),
+    .target(name: "LarderOutbox", dependencies: ["Larder"]),
     .target(name: "LarderChangeset", dependencies: ["Larder", "CSQLite"]),
     .target(name: "LarderVirtualTables", dependencies: ["Larder", "CSQLite"]),
     .systemLibrary(
@@ -112,6 +114,9 @@ let package = Package(
     .testTarget(
       name: "LarderJobsTests",
       dependencies: ["LarderJobs", "LarderPostgres", "PostgresSupport", "TestSupport"]),
+    .testTarget(
+      name: "LarderOutboxTests",
+      dependencies: ["LarderOutbox", "LarderPostgres", "PostgresSupport", "TestSupport"]),
     .target(
       name: "PostgresSupport", dependencies: ["LarderPostgres", "TestSupport"],
       path: "Tests/PostgresSupport"),
@@ -136,8 +141,8 @@ let package = Package(
       name: "proof",
       dependencies: [
         "Larder", "LarderBackup", "LarderChangeset", "LarderFleet", "LarderJobs",
-        "LarderMacroExpansion", "LarderReplication", "LarderTesting", "LarderVirtualTables",
-        "CFaultInjection",
+        "LarderMacroExpansion", "LarderOutbox", "LarderReplication", "LarderTesting",
+        "LarderVirtualTables", "CFaultInjection",
         "PostgresSupport", "RandomQueries", "TestSupport",
       ],
       path: "Tests/Proof",

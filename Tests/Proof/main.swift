@@ -13,7 +13,7 @@ let rows: [any ProofRow.Type] = [
   AddressSanitizer.self, AsIfAlone.self, BackupCompany.self, Changesets.self,
   CompileTimeEffects.self,
   Differential.self,
-  FleetProof.self, ForeignTables.self, FullDisk.self,
+  FleetProof.self, FollowProof.self, ForeignTables.self, FullDisk.self,
   FullText.self,
   HostileFiles.self, HostileTexts.self, ToolFiles.self,
   Injection.self, IOFaults.self, JobsProof.self, JSONReading.self,

@@ -68,8 +68,8 @@ enum HarmlessFunctions {
     has_any_column_privilege has_column_privilege has_database_privilege has_function_privilege has_schema_privilege
     has_sequence_privilege has_table_privilege inet_client_addr inet_client_port inet_server_addr inet_server_port
     obj_description pg_backend_pid pg_blocking_pids pg_column_size pg_control_checkpoint pg_control_recovery
-    pg_current_wal_insert_lsn pg_current_wal_lsn pg_current_xact_id pg_current_xact_id_if_assigned pg_database_size
-    pg_describe_object pg_function_is_visible pg_get_constraintdef pg_get_expr pg_get_functiondef pg_get_indexdef
+    pg_current_snapshot pg_current_wal_insert_lsn pg_current_wal_lsn pg_current_xact_id pg_current_xact_id_if_assigned
+    pg_database_size pg_describe_object pg_function_is_visible pg_get_constraintdef pg_get_expr pg_get_functiondef pg_get_indexdef
     pg_get_keywords pg_get_partkeydef pg_get_serial_sequence pg_get_triggerdef pg_get_userbyid pg_get_viewdef
     pg_has_role pg_indexes_size pg_is_in_recovery pg_last_wal_receive_lsn pg_last_wal_replay_lsn
     pg_last_xact_replay_timestamp pg_lock_status pg_notify pg_postmaster_start_time pg_relation_filenode

@@ -92,6 +92,10 @@ enum AccessMisuse {
         try await worker.value
       }
     },
+    Call(
+      "Outbox.addConsumer(_:_:from:)", "Outbox.follow(_:as:from:options:_:)",
+      "Outbox.deliver(_:as:from:options:_:)", "Outbox.clean(_:olderThan:)", outcome: .either
+    ) { access, _ in try MisusedOutbox.follow(access) },
     Call("DatabaseAccess.inSavepoint(label:line:_:)", outcome: .either) { access, _ in
       try Elsewhere.inTask { try await access.inSavepoint { _ in } }
     },

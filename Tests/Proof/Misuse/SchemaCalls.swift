@@ -73,5 +73,5 @@ extension MisuseCall {
   static let all =
     statements + transactions + connection + registrations + schemaQueries + resultSets
     + preparedStatements + columns + recordWriting + recordReading + queries + schemas + migrations
-    + fullText + jobs
+    + fullText + jobs + outboxes
 }
