@@ -150,7 +150,10 @@ let package = Package(
     ),
     .testTarget(
       name: "ProofTests",
-      dependencies: ["LarderSQLite", "CFaultInjection", "TestSupport", "proof"]),
+      dependencies: [
+        "LarderPostgres", "LarderSQLite", "CFaultInjection", "PostgresSupport", "TestSupport",
+        "proof",
+      ]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -27,6 +27,7 @@ public final class PostgresPool: DatabaseAccess {
 
   private let configuration: PostgresConfiguration
   private let replicas: Replicas?
+  private let figures: ServerFigures
 
   /// Connects once, to see that the server is there.
   ///
@@ -44,6 +45,7 @@ public final class PostgresPool: DatabaseAccess {
     let servers = try DatabaseError.converting { try ServerList(address) }
     self.configuration = configuration
     replicas = Self.replicas(servers, configuration)
+    figures = servers.figures
     connections = Connections(
       servers, configuration, retryLimit: configuration.retryLimit, replicas: replicas)
     try connections.connect()
@@ -60,6 +62,13 @@ public final class PostgresPool: DatabaseAccess {
 
   /// Closes the connections that aren't in use.
   public func releaseIdleConnections() { connections.releaseIdle() }
+
+  /// The statistics of the servers: which one transactions run on, whether it can be reached, and the round
+  /// trips to it. Those of connections and calls are in `statistics`.
+  public var serverStatistics: ServerStatistics {
+    figures.statistics(
+      maximumConnections: max(1, configuration.connections), replicas: replicaStatistics)
+  }
 
   // MARK: Failover
 
@@ -115,7 +124,7 @@ public final class PostgresPool: DatabaseAccess {
         connections: Connections(ServerList(standby: server), own, retryLimit: nil, replicas: nil)
       )
     }
-    return Replicas(replicas, waitAtMost: wait)
+    return Replicas(replicas, waitAtMost: wait, configuration.common, list.figures)
   }
 
   /// The statistics of reads on each of the address's servers, in its order, if
@@ -191,13 +200,10 @@ public final class PostgresPool: DatabaseAccess {
     notBefore position: CommitPosition, label: StaticString = #function, line: UInt = #line,
     _ body: (Database) throws -> T
   ) throws -> T {
-    let call = ScopeCall(label, line)
+    guard let replicas else { return try read(label: label, line: line, body) }
+    let standbys = ReplicasNotBefore(replicas: replicas, position: position)
     var result: T?
-    func run(_ db: Database) throws { result = try body(db) }
-    let isRead =
-      try !connections.isInside
-      && replicas?.run(call, notBefore: position, besides: connections, run) ?? false
-    if !isRead { try connections.runOnPrimary(.read, call, run) }
+    try connections.read(from: standbys, ScopeCall(label, line)) { result = try body($0) }
     guard let result else { throw DatabaseError(.internal, "the scope has no result") }
     return result
   }
@@ -209,10 +215,9 @@ public final class PostgresPool: DatabaseAccess {
     notBefore position: CommitPosition, label: StaticString = #function, line: UInt = #line,
     _ body: @escaping @Sendable (Database) throws -> T
   ) async throws -> T {
-    let call = ScopeCall(label, line)
-    let value = try await replicas?.run(call, notBefore: position, besides: connections, body)
-    if let value { return value }
-    return try await connections.performOnPrimary(.read, call, body)
+    guard let replicas else { return try await read(label: label, line: line, body) }
+    let standbys = ReplicasNotBefore(replicas: replicas, position: position)
+    return try await connections.read(from: standbys, ScopeCall(label, line), body)
   }
 }
 
@@ -221,7 +226,7 @@ extension Connections {
     _ servers: ServerList, _ configuration: PostgresConfiguration, retryLimit: Duration?,
     replicas: Replicas?
   ) {
-    let retries = PostgresRetries(limit: retryLimit, servers)
+    let retries = PostgresRetries(limit: retryLimit, servers, configuration.common)
     self.init(
       engine: PostgresDefinitions.engine, at: servers.places, maximum: configuration.connections,
       timeout: configuration.scopeTimeout, configuration: configuration.common, retries: retries,

@@ -4,6 +4,8 @@ import LarderSQLite
 import TestSupport
 import Testing
 
+@testable import LarderPostgres
+
 /// Tests that each alarm of the documentation's file fires for the failure that it is for, and no other does.
 ///
 /// Prometheus's own `promtool` evaluates the rules, over half an hour of scraped values: those of a healthy
@@ -237,97 +239,15 @@ extension DurableOutcomeTests {
     #expect(promtool.end() == 0, "\(output)")
 
     try Self.change(access)
-    let written = Set(Alarms.samples(access.statistics).keys.map { $0.prefix { $0 != "{" } })
+    let replica = ReplicaStatistics(
+      name: "b:5432", reads: 1, fallbacks: 0, isLeftOut: false, error: nil, outage: nil,
+      pendingBytes: 0, busyReaders: 0, idleReaders: 1)
+    let server = ServerStatistics(address: "a:5432", replicas: [replica]).prometheusText()
+    let samples = [Alarms.samples(access.statistics), Alarms.samples(inText: server)]
+    let written = Set(samples.flatMap { $0.keys.map { $0.prefix { $0 != "{" } } })
     let alarms = try String(contentsOf: Alarms.file("alarms.yml"), encoding: .utf8)
     let asked = (queries.joined() + alarms).matches(of: /larder_[a-z_]+/).map(\.output)
     #expect(asked.count > 40)
     for name in Set(asked) { #expect(written.contains(name), "\(name)") }
-  }
-}
-
-/// The alarms of the documentation's file, and what is scraped while all is well.
-private struct Alarms {
-  private let healthy: [String: Double]
-
-  init(_ access: any DatabaseAccess) { healthy = Self.samples(access.statistics) }
-
-  static let areThere: Bool = {
-    (try? ChildProcess("promtool", ["--version"], output: .nothing, errors: .nothing))?.end() == 0
-  }()
-
-  /// A file of the documentation's.
-  static func file(_ name: String) -> URL {
-    URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent()
-      .appendingPathComponent("Sources/Larder/Larder.docc/Operation/\(name)")
-  }
-
-  /// Writes JSON, which is YAML too, but for the escaped slashes.
-  static func write(_ object: Any, to file: String) throws {
-    try JSONSerialization.data(withJSONObject: object, options: .withoutEscapingSlashes)
-      .write(to: URL(fileURLWithPath: file))
-  }
-
-  /// Each line of the metrics: its name with labels, and its value.
-  static func samples(_ statistics: AccessStatistics) -> [String: Double] {
-    let text = statistics.prometheusText(labels: ["database": "cities"])
-    let lines = text.split(separator: "\n").filter { !$0.hasPrefix("#") }
-    return Dictionary(
-      uniqueKeysWithValues: lines.compactMap { line in
-        line.lastIndex(of: " ").flatMap { space in
-          Double(line[line.index(after: space)...]).map { (String(line[..<space]), $0) }
-        }
-      })
-  }
-
-  /// The names of the alarms that fire if what is seen now goes on for half an hour.
-  func firing(_ access: any DatabaseAccess) throws -> [String] {
-    let now = Self.samples(access.statistics)
-    let later = Self.samples(access.statistics)
-    var series: [[String: String]] = []
-    for name in Set(healthy.keys).union(now.keys).sorted() {
-      let before = healthy[name]
-      let value = now[name] ?? later[name]
-      // A minute each.
-      var values = before.map { "\($0)x9" } ?? "_x10"
-      if let value {
-        var step = 0.0
-        if name.prefix(while: { $0 != "{" }).hasSuffix("_total") {
-          step = max(0, value - (before ?? 0))
-        } else if name.contains("seconds"), value > 0, later[name] ?? 0 > value {
-          // The age of something that goes on.
-          step = 60
-        }
-        values += " \(value)+\(step)x29"
-      }
-      series.append(["series": name, "values": values])
-    }
-    let test: [String: Any] = [
-      "rule_files": [Self.file("alarms.yml").path], "evaluation_interval": "1m",
-      "tests": [
-        [
-          "interval": "1m", "input_series": series,
-          "promql_expr_test": [
-            // The test fails, and tells what there was instead.
-            [
-              "expr": "count by (alertname) (ALERTS{alertstate=\"firing\"})", "eval_time": "35m",
-              "exp_samples": [["labels": "{}", "value": -1]],
-            ],
-            [
-              "expr": "count(ALERTS)", "eval_time": "9m", "exp_samples": [],
-            ],
-          ],
-        ]
-      ],
-    ]
-    let folder = try ScratchFolder()
-    defer { folder.remove() }
-    let file = folder.file("test.json")
-    try Self.write(test, to: file)
-    let promtool = try ChildProcess("promtool", ["test", "rules", file], errors: .output)
-    let output = promtool.remainingLines().joined(separator: "\n")
-    #expect(promtool.end() == 1)
-    #expect(output.contains("count by") && !output.contains("expr: \"count(ALERTS)\""), "\(output)")
-    return output.matches(of: /alertname="(\w+)"/).map { String($0.output.1) }.sorted()
   }
 }

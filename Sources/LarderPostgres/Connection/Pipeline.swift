@@ -33,6 +33,7 @@ extension PostgresConnection {
   /// the latter, and throws if one has failed.
   func roundTrip(_ send: (OpaquePointer) throws -> Void) throws {
     let handle = try begin()
+    roundTripCount += 1
     isInTransaction = !isIdle || !deferred.isEmpty
     // DEALLOCATE isn't sent in a transaction, which its error would abort. It ends with a Sync of its own.
     var discarded: [String] = []

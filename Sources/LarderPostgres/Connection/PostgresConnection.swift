@@ -75,6 +75,8 @@ final class PostgresConnection {
   @exclusivity(unchecked) var isInTransaction = false
   /// Whether the end of the round trip has been read.
   @exclusivity(unchecked) var hasReadSync = false
+  /// How many round trips there were since this was last set to 0.
+  @exclusivity(unchecked) var roundTripCount = 0
   /// How many of the statements that were sent together last the server has confirmed.
   @exclusivity(unchecked) var confirmedCount = 0
   /// The COPY whose rows are being written. Nothing else runs meanwhile.

@@ -181,6 +181,8 @@ extension PostgresConnection {
       try finish()
     }
     let handle = try begin()
+    // The COPY itself takes one when it begins, and one when it ends.
+    roundTripCount += 2
     isInTransaction = !isIdle
     try check(PQexitPipelineMode(handle))
     return handle

@@ -12,6 +12,7 @@ final class ServerList: Sendable {
   private let preferred = Atomic<Int>(0)
   private let keeping = StatementKeeping()
   private let hasFailed = Atomic<Bool>(false)
+  let figures = ServerFigures()
 
   /// Reads an address. If it names several servers and no kind, a writable one is wanted.
   init(_ address: String) throws {
@@ -35,12 +36,14 @@ final class ServerList: Sendable {
   func connect(
     _ configuration: PostgresConfiguration, interrupts: PostgresInterrupt? = nil, deadline: Int
   ) throws -> PostgresConnection {
+    figures.noteConnecting()
     do {
       let connection = try connectToAny(configuration, interrupts, deadline)
       hasFailed.store(false, ordering: .relaxed)
       return connection
     } catch {
       hasFailed.store(true, ordering: .relaxed)
+      if let failure = error as? PostgresFailure { figures.noteFailure(failure, at: places) }
       throw error
     }
   }
@@ -65,6 +68,7 @@ final class ServerList: Sendable {
           let connection = try PostgresConnection(
             address, configuration, interrupts: interrupts, keeping: keeping, deadline: limit)
           preferred.store(index, ordering: .relaxed)
+          figures.noteConnected(to: address.name)
           return connection
         } catch let failure as PostgresFailure {
           // Another server is asked only if it may not fail for the same reason.

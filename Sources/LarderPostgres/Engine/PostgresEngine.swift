@@ -63,6 +63,7 @@ final class PostgresEngine: CatalogedEngine {
       let connection = try servers.connect(configuration, deadline: deadline.inNanoseconds)
       return (connection, try connection.commitTokens())
     }
+    connection.roundTripCount = 0
     interrupts = InterruptHandle { [interrupts = connection.interrupts] in interrupts.interrupt() }
   }
 
@@ -330,6 +331,11 @@ final class PostgresEngine: CatalogedEngine {
 
   /// Leaves the session as it was when it began; closes the connection if that fails.
   func endScope() {
+    defer {
+      let count = connection.roundTripCount
+      connection.roundTripCount = 0
+      servers.figures.noteScope(roundTrips: count, isAlive: count > 0 && connection.isOpen)
+    }
     guard connection.isOpen else { return }
     do {
       if !following.isEmpty { try followKeys() }

@@ -10,7 +10,9 @@ import Synchronization
 final class PostgresRetries: EngineRetries {
   /// How long a transaction is retried; nil for not at all.
   private let limit: Duration?
-  private let servers: ServerList
+  let servers: ServerList
+  /// Its log is told of an outage, during which calls are retried and throw nothing.
+  private let configuration: Configuration
   /// Whether a scope has given up since the last success. Then the server is known to be gone, and no other
   /// scope waits as long again.
   private let hasGivenUp = Atomic<Bool>(false)
@@ -53,13 +55,24 @@ final class PostgresRetries: EngineRetries {
   /// The number of refusals after which a transaction takes turns with others.
   private static let patience = 3
 
-  init(limit: Duration?, _ servers: ServerList) {
+  init(limit: Duration?, _ servers: ServerList, _ configuration: Configuration) {
+    self.configuration = configuration
     self.limit = limit
     self.servers = servers
   }
 
   /// Counts a retry.
   func noteRetry() { retries.add(1, ordering: .relaxed) }
+
+  /// Tells the log, once in an outage, that no connection can be opened.
+  private func tellOfOutage() {
+    guard servers.isFailing, let error = servers.figures.takeNews() else { return }
+    var event = DatabaseError(
+      .warning, "no connection can be opened, and calls are retried: \(error.message)",
+      engine: "PostgreSQL")
+    event.path = error.path
+    _ = configuration.reporting(event)
+  }
 
   func describe(_ statistics: inout AccessStatistics) {
     statistics.retries += retries.load(ordering: .relaxed)
@@ -101,6 +114,7 @@ final class PostgresRetries: EngineRetries {
         throw error
       }
       retries.noteRetry()
+      retries.tellOfOutage()
       count += 1
       guard isTransaction, (error as? DatabaseError)?.code == .busy else { return pause }
       refusals += 1

@@ -8,13 +8,21 @@ import Synchronization
 /// circuit breaker), and comes back once it has passed a probe, for which no caller waits.
 final class Replicas: EngineReplicas {
   /// Why a replica can't be read from now.
-  enum Refusal: Error {
+  enum Refusal: Error, CustomStringConvertible {
     /// The replica didn't reach the wanted position in time.
     case lags
     /// The replica is on an older timeline: it follows another primary, or doesn't follow the new one yet.
     case isBehind
     /// The server isn't a replica any more.
     case isPrimary
+
+    var description: String {
+      switch self {
+      case .lags: "it lags behind the primary"
+      case .isBehind: "it doesn't follow the primary"
+      case .isPrimary: "it is the primary"
+      }
+    }
   }
 
   private let replicas: [Replica]
@@ -23,6 +31,10 @@ final class Replicas: EngineReplicas {
   private let needed = Lock(Needed())
   private let wait: Duration
   private let prober = DispatchQueue(label: "larder.replicas")
+  /// Its log is told of replicas that are left out.
+  private let configuration: Configuration
+  /// Knows which of the servers is the primary.
+  private let figures: ServerFigures
 
   private struct Needed {
     /// The position behind the last commit that was noted.
@@ -36,7 +48,14 @@ final class Replicas: EngineReplicas {
   /// - Parameters:
   ///   - replicas: the connections to each, and its name.
   ///   - wait: how long a read waits for a replica that lags.
-  init(_ replicas: [(name: String, connections: Connections)], waitAtMost wait: Duration) {
+  ///   - configuration: its log is told of replicas that are left out.
+  ///   - figures: what is known of the server that transactions run on.
+  init(
+    _ replicas: [(name: String, connections: Connections)], waitAtMost wait: Duration,
+    _ configuration: Configuration, _ figures: ServerFigures
+  ) {
+    self.configuration = configuration
+    self.figures = figures
     self.replicas = replicas.map { Replica(name: $0.name, connections: $0.connections) }
     self.wait = max(.zero, wait.bounded)
   }
@@ -85,7 +104,7 @@ final class Replicas: EngineReplicas {
     while let replica = attempt.next() {
       do {
         try replica.connections.runOnce(.read, call) { db in
-          try attempt.catchUp(db)
+          try attempt.catchUp(db, replica)
           try body(db)
         }
         replica.note()
@@ -117,7 +136,7 @@ final class Replicas: EngineReplicas {
     while let replica = attempt.next() {
       do {
         let value = try await replica.connections.performOnce(.read, call) { db in
-          try attempt.catchUp(db)
+          try attempt.catchUp(db, replica)
           return try body(db)
         }
         replica.note()
@@ -156,9 +175,13 @@ final class Replicas: EngineReplicas {
       return nil
     }
 
-    func catchUp(_ db: Database) throws {
+    func catchUp(_ db: Database, _ replica: Replica) throws {
       let needed = max(known, own)
-      if needed > CommitPosition() { try db.postgres.catchUp(to: needed, until: deadline) }
+      guard needed > CommitPosition() else { return }
+      let engine = try db.postgres
+      // (Not compared with a position from elsewhere, which may be made up.)
+      defer { replica.note(replayed: engine.replayed, of: own) }
+      try engine.catchUp(to: needed, until: deadline)
     }
 
     /// Leaves a replica out if the error is the replica's own. Throws other errors.
@@ -179,8 +202,21 @@ final class Replicas: EngineReplicas {
   // MARK: Leaving out
 
   private func leaveOut(_ replica: Replica, _ error: any Error) {
-    guard let pause = replica.leaveOut(error) else { return }
+    let isPrimary = isPrimary(replica, error)
+    guard let pause = replica.leaveOut(error, isPrimary: isPrimary) else { return }
     probe(replica, in: pause)
+    guard !isPrimary else { return }
+    let reason = (error as? DatabaseError)?.message ?? "\(error)"
+    var event = DatabaseError(
+      .warning, "reads leave out the server \(replica.name): \(reason)", engine: "PostgreSQL")
+    event.path = replica.name
+    _ = configuration.reporting(event)
+  }
+
+  /// Whether a server is left out because it is the primary. Connecting to it as a standby fails, too.
+  private func isPrimary(_ replica: Replica, _ error: any Error) -> Bool {
+    if case Refusal.isPrimary = error { return true }
+    return replica.name == figures.address
   }
 
   /// Probes a replica, which comes back once it has what reads have to see.
@@ -190,11 +226,14 @@ final class Replicas: EngineReplicas {
       do {
         try replica.connections.runOnce(.read, ScopeCall("probe(_:in:)")) { db in
           let needed = max(self.needed.withLock { $0.position }, CommitPosition(bytes: 1))
-          try db.postgres.catchUp(to: needed, until: MonotonicClock.now + self.wait)
+          let engine = try db.postgres
+          defer { replica.note(replayed: engine.replayed, of: needed) }
+          try engine.catchUp(to: needed, until: MonotonicClock.now + self.wait)
         }
         replica.comeBack()
       } catch {
-        self.probe(replica, in: replica.staysOut(error))
+        let isPrimary = self.isPrimary(replica, error)
+        self.probe(replica, in: replica.staysOut(error, isPrimary: isPrimary))
       }
     }
   }
@@ -213,16 +252,20 @@ final class Replicas: EngineReplicas {
 /// A replica, and whether it is read from.
 private final class Replica: Sendable {
   let connections: Connections
-  private let name: String
+  let name: String
   private let reads = Atomic<Int>(0)
   private let state = Lock(State())
   private let isOut = Atomic<Bool>(false)
+  /// How many bytes of the log it lacked when it was last asked.
+  private let pendingBytes = Atomic<Int>(0)
 
   private struct State {
     /// The number of failures in a row.
     var failures = 0
     var fallbacks = 0
     var lastError: String?
+    /// Since when it has been left out; nil if it isn't, or because it is the primary.
+    var since: Duration?
   }
 
   init(name: String, connections: Connections) {
@@ -234,55 +277,72 @@ private final class Replica: Sendable {
 
   func note() { reads.add(1, ordering: .relaxed) }
 
+  /// Notes how far it has replayed the log, of which a part is needed. Nothing is known if it didn't answer.
+  func note(replayed: CommitPosition, of needed: CommitPosition) {
+    guard replayed.bytes > 0 else { return }
+    pendingBytes.store(Int(max(0, needed.bytes - replayed.bytes)), ordering: .relaxed)
+  }
+
   /// Counts a read that had to go to another server.
   func noteElsewhere() { state.withLock { $0.fallbacks += 1 } }
 
   /// Leaves the replica out. Returns the time until it is probed; nil if it was left out already.
-  func leaveOut(_ error: any Error) -> Duration? {
+  func leaveOut(_ error: any Error, isPrimary: Bool) -> Duration? {
     noteElsewhere()
     guard !isOut.exchange(true, ordering: .acquiringAndReleasing) else { return nil }
-    return staysOut(error)
+    return staysOut(error, isPrimary: isPrimary)
   }
 
   /// The time until the next probe: exponential back-off with jitter, up to 6.4 seconds.
-  func staysOut(_ error: any Error) -> Duration {
+  func staysOut(_ error: any Error, isPrimary: Bool) -> Duration {
     state.withLock { state in
       state.failures += 1
       state.lastError = "\(error)"
+      state.since = isPrimary ? nil : state.since ?? MonotonicClock.now
       let longest = 50 << min(state.failures, 7)
       return .milliseconds(Int.random(in: longest / 2...longest))
     }
   }
 
   func comeBack() {
-    state.withLock { $0.failures = 0 }
+    state.withLock { state in
+      state.failures = 0
+      state.since = nil
+    }
     isOut.store(false, ordering: .releasing)
   }
 
   var statistics: ReplicaStatistics {
-    let (fallbacks, lastError) = state.withLock { ($0.fallbacks, $0.lastError) }
+    let state = state.withLock { $0 }
     let used = connections.statistics
     return ReplicaStatistics(
-      name: name, reads: reads.load(ordering: .relaxed), fallbacks: fallbacks,
-      isLeftOut: isLeftOut, error: lastError, busyReaders: used.busyReaders,
+      name: name, reads: reads.load(ordering: .relaxed), fallbacks: state.fallbacks,
+      isLeftOut: isLeftOut, error: state.lastError,
+      outage: state.since.map { max(.zero, MonotonicClock.now - $0) },
+      pendingBytes: pendingBytes.load(ordering: .relaxed), busyReaders: used.busyReaders,
       idleReaders: used.idleReaders)
   }
 }
 
-/// The statistics of a pool's reads on one of its servers.
-public struct ReplicaStatistics: Hashable, Sendable {
-  /// The host and port, as given in the address.
-  public let name: String
-  /// How many reads the server has run.
-  public let reads: Int
-  /// How many reads had to go elsewhere because the server lagged, could not be reached, or is the primary.
-  public let fallbacks: Int
-  /// Whether the server gets no reads now. The primary is always left out.
-  public let isLeftOut: Bool
-  /// Why the server was left out the last time; nil if it never was.
-  public let error: String?
-  /// How many connections to the server are in use.
-  public let busyReaders: Int
-  /// How many connections to the server are open and idle.
-  public let idleReaders: Int
+/// Replicas for reads that have to see a position in the log.
+struct ReplicasNotBefore: EngineReplicas {
+  let replicas: Replicas
+  let position: CommitPosition
+
+  func run(
+    _ call: ScopeCall, besides primary: Connections, _ body: (Database) throws -> Void
+  ) throws -> Bool {
+    try replicas.run(call, notBefore: position, besides: primary, body)
+  }
+
+  func run<T: Sendable>(
+    _ call: ScopeCall, besides primary: Connections,
+    _ body: @escaping @Sendable (Database) throws -> T
+  ) async throws -> T? {
+    try await replicas.run(call, notBefore: position, besides: primary, body)
+  }
+
+  func interrupt() { replicas.interrupt() }
+  func releaseIdle() { replicas.releaseIdle() }
+  func close() throws { try replicas.close() }
 }

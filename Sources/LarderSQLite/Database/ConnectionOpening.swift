@@ -3,6 +3,10 @@ import Glibc
 
 /// Opens and hardens connections.
 enum ConnectionOpening {
+  /// Initializes the library, once. If two threads opened the first databases at the same time, the second
+  /// would go on before SQLCipher has registered its functions, and lack `sqlcipher_export`.
+  private static let initialization = sqlite3_initialize()
+
   static func open(path: String?, configuration: Configuration) throws -> Connection {
     let name = try fileName(of: path, configuration)
     if let key = configuration.key {
@@ -21,6 +25,7 @@ enum ConnectionOpening {
     if configuration.flags.contains(.noFollow) { flags |= SQLITE_OPEN_NOFOLLOW }
 
     var handle: OpaquePointer?
+    _ = initialization
     let vfs = HardenedVFS.name(for: configuration.vfs)
     let code = sqlite3_open_v2(name, &handle, flags, vfs)
     guard code == SQLITE_OK, let handle else {

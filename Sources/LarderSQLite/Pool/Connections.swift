@@ -144,18 +144,21 @@ public final class Connections: Sendable {
 
   @inline(__always)
   func runAnywhere(
-    _ kind: ScopeKind, _ call: ScopeCall, _ body: (Database) throws -> Void
+    _ kind: ScopeKind, _ call: ScopeCall, from others: (any EngineReplicas)? = nil,
+    _ body: (Database) throws -> Void
   ) throws {
-    if case .read = kind, writerReference == nil, try readFromReplica(call, body) { return }
+    if case .read = kind, writerReference == nil, try readFromReplica(call, others, body) {
+      return
+    }
     try runOnPrimary(kind, call, body)
   }
 
   /// Tries to run a read on a replica; false if it has to run on the primary. A read inside of another scope
   /// always does.
   private func readFromReplica(
-    _ call: ScopeCall, _ body: (Database) throws -> Void
+    _ call: ScopeCall, _ others: (any EngineReplicas)?, _ body: (Database) throws -> Void
   ) throws -> Bool {
-    guard let replicas, !isInside else { return false }
+    guard let replicas = others ?? replicas, !isInside else { return false }
     return try replicas.run(call, besides: self, body)
   }
 
@@ -284,10 +287,10 @@ public final class Connections: Sendable {
   }
 
   func performAnywhere<T: Sendable>(
-    _ kind: ScopeKind, _ call: ScopeCall,
+    _ kind: ScopeKind, _ call: ScopeCall, from others: (any EngineReplicas)? = nil,
     _ body: @escaping @Sendable (Database) throws -> T
   ) async throws -> T {
-    if kind.isRead, let replicas,
+    if kind.isRead, let replicas = others ?? replicas,
       let value = try await replicas.run(call, besides: self, body)
     {
       return value

@@ -27,12 +27,13 @@ extension Connections {
   /// Runs a scope, measures it, and tells the log of it if it turns out slow.
   @inline(never)
   func runWatched(
-    _ kind: ScopeKind, _ call: ScopeCall, _ body: (Database) throws -> Void
+    _ kind: ScopeKind, _ call: ScopeCall, from others: (any EngineReplicas)? = nil,
+    _ body: (Database) throws -> Void
   ) throws {
-    guard let measurement else { return try runAnywhere(kind, call, body) }
+    guard let measurement else { return try runAnywhere(kind, call, from: others, body) }
     let watched = watch(measurement)
     do {
-      try runAnywhere(kind, call) { db in try watched.run(on: db, body) }
+      try runAnywhere(kind, call, from: others) { db in try watched.run(on: db, body) }
     } catch {
       tell(measurement, watched, call, error)
       throw error
@@ -43,11 +44,11 @@ extension Connections {
   /// Async variant. Suspends the task while the scope waits.
   func performWatched<T: Sendable>(
     _ measurement: ScopeMeasurement, _ kind: ScopeKind, _ call: ScopeCall,
-    _ body: @escaping @Sendable (Database) throws -> T
+    from others: (any EngineReplicas)? = nil, _ body: @escaping @Sendable (Database) throws -> T
   ) async throws -> T {
     let watched = watch(measurement)
     do {
-      let result = try await performAnywhere(kind, call) { db in
+      let result = try await performAnywhere(kind, call, from: others) { db in
         var result: T?
         try watched.run(on: db) { result = try body($0) }
         guard let result else { throw DatabaseError(.internal, "the scope has no result") }
@@ -58,6 +59,32 @@ extension Connections {
     } catch {
       tell(measurement, watched, call, error)
       throw error
+    }
+  }
+
+  /// Runs a read on other replicas than the pool's own, or else on the primary.
+  package func read(
+    from others: any EngineReplicas, _ call: ScopeCall, _ body: (Database) throws -> Void
+  ) throws {
+    do {
+      try runWatched(.read, call, from: others, body)
+    } catch {
+      throw reported(error, call)
+    }
+  }
+
+  /// Async variant. Suspends the task while the read waits.
+  package func read<T: Sendable>(
+    from others: any EngineReplicas, _ call: ScopeCall,
+    _ body: @escaping @Sendable (Database) throws -> T
+  ) async throws -> T {
+    do {
+      guard let measurement else {
+        return try await performAnywhere(.read, call, from: others, body)
+      }
+      return try await performWatched(measurement, .read, call, from: others, body)
+    } catch {
+      throw reported(error, call)
     }
   }
 

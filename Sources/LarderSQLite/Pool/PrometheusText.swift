@@ -67,7 +67,7 @@ extension AccessStatistics {
 }
 
 /// Writes metrics in Prometheus's text format, all lines of a metric together.
-private struct PrometheusText {
+package struct PrometheusText {
   private var metrics: [Metric] = []
   private var indexes: [String: Int] = [:]
   private var labels: [(name: String, value: String)] = []
@@ -77,25 +77,36 @@ private struct PrometheusText {
     var lines = ""
   }
 
-  enum Kind: String {
+  package enum Kind: String {
     case counter, gauge, histogram
   }
 
-  var text: String { metrics.map { $0.description + $0.lines }.joined() }
+  package init() {}
+
+  package var text: String { metrics.map { $0.description + $0.lines }.joined() }
 
   /// Begins the lines of a database.
-  mutating func begin(_ labels: [String: String]) {
+  package mutating func begin(_ labels: [String: String]) {
     self.labels = labels.sorted { $0.key < $1.key }.map {
       (Self.name($0.key), Self.escaped($0.value, quotes: true))
     }
   }
 
-  mutating func add(_ name: String, _ kind: Kind, _ help: String, _ value: Int) {
-    add(name, kind, help, "\(value)")
+  /// - Parameter server: the server that the line is about; nil for the database as a whole.
+  package mutating func add(
+    _ name: String, _ kind: Kind, _ help: String, _ value: Int, server: String? = nil
+  ) {
+    add(name, kind, help, "\(value)", Self.label("server", server))
   }
 
-  mutating func add(_ name: String, _ kind: Kind, _ help: String, _ value: Duration) {
-    add(name, kind, help, "\(value / .seconds(1))")
+  package mutating func add(
+    _ name: String, _ kind: Kind, _ help: String, _ value: Duration, server: String? = nil
+  ) {
+    add(name, kind, help, "\(value / .seconds(1))", Self.label("server", server))
+  }
+
+  private static func label(_ name: String, _ value: String?) -> [(name: String, value: String)] {
+    value.map { [(name, escaped($0, quotes: true))] } ?? []
   }
 
   /// Writes who holds something as a label; 0 without one if nobody does.
@@ -104,7 +115,7 @@ private struct PrometheusText {
   ) {
     add(
       name, kind, help, "\((holder?.duration ?? .zero) / .seconds(1))",
-      holder.map { [("holder", Self.escaped($0.label, quotes: true))] } ?? [])
+      Self.label("holder", holder?.label))
   }
 
   mutating func add(_ name: String, _ subject: String, _ timing: AccessStatistics.Timing) {
@@ -124,7 +135,7 @@ private struct PrometheusText {
   ) {
     let limits = Histogram.limits.map { "\(Double($0) / 1e9)" } + ["+Inf"]
     for (call, timing) in timings {
-      let call = call.map { [("call", Self.escaped($0, quotes: true))] } ?? []
+      let call = Self.label("call", call)
       var sum = 0
       for (index, limit) in limits.enumerated() {
         // The last one is the count, even if one was added between the two readings.
