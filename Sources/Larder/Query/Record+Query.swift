@@ -4,11 +4,20 @@ import LarderSQLite
 
 extension Record {
   /// See `Query.select`.
-  @inlinable @_disfavoredOverload
-  public static func select<each Value>(
-    _ expressions: (RecordFields<Self>) -> (repeat SQLExpression<each Value>)
-  ) -> Selection<(repeat each Value)> {
+  @inlinable
+  public static func select<Expressions: SelectedExpressions>(
+    @SQLSelection _ expressions: (RecordFields<Self>) -> Expressions
+  ) -> Selection<Expressions.Row> {
     all.select(expressions)
+  }
+
+  /// See `Query.select`.
+  @_documentation(visibility: internal)
+  @inlinable @_disfavoredOverload
+  public static func select<Value>(
+    _ expression: (RecordFields<Self>) -> SQLExpression<Value>
+  ) -> Selection<Value> {
+    all.select(expression)
   }
 
   /// See `Query.select`.
@@ -20,16 +29,15 @@ extension Record {
   }
 
   /// See `Query.select`.
-  @inlinable
-  public static func select<Value>(
-    _ expression: (RecordFields<Self>) -> SQLExpression<Value>
-  ) -> Selection<Value> {
-    all.select(expression)
-  }
-
-  /// See `Query.select`.
   public static func select<Part: Record>(_ part: Part.Type) -> Selection<Part> {
     all.select(part)
+  }
+
+  /// See `Query.group`.
+  public static func group<Terms: GroupTerms>(
+    @SQLGroup _ terms: (RecordFields<Self>) -> Terms
+  ) -> Query<Self> {
+    all.group(terms)
   }
 
   /// See `Query.join`.

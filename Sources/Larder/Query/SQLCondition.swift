@@ -11,6 +11,15 @@ public enum SQLCondition {
     condition
   }
 
+  // A conformance that isn't available is no mistake to the type checker, so that it goes on with the steps
+  // behind the closure as if it were right, and doesn't try all their meanings.
+  /// Not available: a condition has to be true or false.
+  @_documentation(visibility: internal)
+  @_disfavoredOverload
+  public static func buildExpression<Other: AConditionIsTrueOrFalse>(
+    _ other: Other
+  ) -> SQLExpression<Bool> { .wrong }
+
   /// The condition.
   @_documentation(visibility: internal)
   @inlinable
@@ -32,3 +41,14 @@ public enum SQLCondition {
     condition
   }
 }
+
+/// A protocol that no expression conforms to. Its name appears in the compiler's message about a value that is
+/// no condition.
+@_documentation(visibility: internal)
+public protocol AConditionIsTrueOrFalse {}
+
+@available(
+  *, unavailable,
+  message: "a condition has to be true or false: compare the value, { $0.population > 5 }"
+)
+extension SQLExpression: AConditionIsTrueOrFalse {}
