@@ -194,11 +194,10 @@ extension TreeGenerator {
       leaves.add(sale)
       let price = decimal(leaves, 1)
       trees?.price = price
-      return SQLSelection.buildExpression(
-        (
-          isNew ? "new " + sale.id.cast(to: String.self) : sale.label, sale.count.integer + value,
-          sale.small + change, price.sql, sale.ended
-        ))
+      return (
+        isNew ? "new " + sale.id.cast(to: String.self) : sale.label, sale.count.integer + value,
+        sale.small + change, price.sql, sale.ended
+      )
     }
     let (rows, sales) = (stockRows, data.sales.sales.map(\.values))
     return RandomQuery(

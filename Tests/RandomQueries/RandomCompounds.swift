@@ -60,7 +60,7 @@ extension TreeGenerator {
         let (text, optional) = (text(leaves, 2), optionalInteger(leaves, 1))
         inner?.text = text
         inner?.optional = optional
-        return SQLSelection.buildExpression((place.id, text.sql, optional.sql))
+        return (place.id, text.sql, optional.sql)
       })
     let places = data.places.map(\.values)
     let rows = { [inner] in

@@ -150,7 +150,7 @@ extension TreeGenerator {
       let (one, two) = (decimal(leaves, 2), optionalDecimal(leaves, 2))
       trees?.one = one
       trees?.two = two
-      return SQLSelection.buildExpression((one.sql, two.sql))
+      return (one.sql, two.sql)
     }
     if isDistinct { selection = selection.distinct() }
     let rows = data.sales.sales.map(\.values)

@@ -182,7 +182,7 @@ extension TreeGenerator {
         anyReal(leaves, 2), anyInteger(leaves), short(leaves, 2), float(leaves), long(leaves)
       )
       trees = new
-      return SQLSelection.buildExpression((new.0.sql, new.1.sql, new.2.sql, new.3.sql, new.4.sql))
+      return (new.0.sql, new.1.sql, new.2.sql, new.3.sql, new.4.sql)
     }
     let rows = data.sales.sales.filter { ids.contains($0.id) }.map(\.values)
     return RandomQuery(

@@ -58,11 +58,10 @@ extension TreeGenerator {
       let (text, real) = (text(leaves, 2), real(leaves, 2))
       trees = (integer, condition, text, real)
       let truth = when(condition.sql, then: 1).when(!condition.sql, then: 0).otherwiseNull
-      return SQLSelection.buildExpression(
-        (
-          integer.sql.cast(to: DatabaseValue.self), truth,
-          text.sql.cast(to: DatabaseValue.self), real.sql.cast(to: DatabaseValue.self)
-        ))
+      return (
+        integer.sql.cast(to: DatabaseValue.self), truth,
+        text.sql.cast(to: DatabaseValue.self), real.sql.cast(to: DatabaseValue.self)
+      )
     }
     let rows = data.places.map(\.values)
     return RandomQuery(
@@ -93,7 +92,7 @@ extension TreeGenerator {
       let (rank, note) = (optionalInteger(leaves, 1), optionalText(leaves, 1))
       trees?.1 = rank
       trees?.2 = note
-      return SQLSelection.buildExpression((rank.sql, note.sql))
+      return (rank.sql, note.sql)
     }.distinct()
     let rows = data.places.map(\.values)
     return RandomQuery(

@@ -88,7 +88,7 @@ extension TreeGenerator {
       SQLExpression<Double?>
     ) { (sale.place, sale.small, sale.id, sale.discount, sale.ratio) }
     if isUnion {
-      let both = query.select { fields($0) }.union(RandomSale.limit(3).select { fields($0) })
+      let both = query.select(fields).union(RandomSale.limit(3).select(fields))
         .select(SaleTotal.init)
       return RandomQuery(
         sql: both.sql, fetch: { try both.fetchAll($0).map(\.values) },

@@ -26,14 +26,12 @@ extension TreeGenerator {
           ? function.over(partitionBy: part.sql, orderBy: first, last, rows: rows)
           : function.over(orderBy: first, last, rows: rows)
       }
-      return SQLSelection.buildExpression(
-        (
-          place.id, over(rowNumber()), rank().over(orderBy: first),
-          denseRank().over(orderBy: first),
-          over(ntile(parts)), over(place.name.lag(distance)), over(place.rank.lead(distance)),
-          over(place.name.firstValue(), frame), over(place.day.lastValue(), frame),
-          over(place.size.nthValue(nth), frame)
-        ))
+      return (
+        place.id, over(rowNumber()), rank().over(orderBy: first), denseRank().over(orderBy: first),
+        over(ntile(parts)), over(place.name.lag(distance)), over(place.rank.lead(distance)),
+        over(place.name.firstValue(), frame), over(place.day.lastValue(), frame),
+        over(place.size.nthValue(nth), frame)
+      )
     }
     let places = data.places.map { [$0.values] as TreeRows }
     return RandomQuery(
@@ -116,12 +114,11 @@ extension TreeGenerator {
             : function.over(orderBy: ordering.term, groups: groups, range: range)
         }
       }
-      return SQLSelection.buildExpression(
-        (
-          place.id, over(place.id.sum()), over(count()), over(place.size.min()),
-          over(place.height.max()), over(place.height.average()),
-          over(place.id.sum().filter(where: filter.sql)), over(place.note.count())
-        ))
+      return (
+        place.id, over(place.id.sum()), over(count()), over(place.size.min()),
+        over(place.height.max()), over(place.height.average()),
+        over(place.id.sum().filter(where: filter.sql)), over(place.note.count())
+      )
     }
     let places = data.places.map { [$0.values] as TreeRows }
     return RandomQuery(
@@ -176,13 +173,12 @@ extension TreeGenerator {
       return tree.sql
     }.order { $0.id }.select { sale in
       let order = isDescending ? sale.price.desc : sale.price.asc
-      return SQLSelection.buildExpression(
-        (
-          sale.id,
-          sale.price.sum().over(partitionBy: sale.small, orderBy: order, sale.id.asc, rows: frame),
-          sale.discount.min().over(orderBy: order), rank().over(orderBy: order),
-          sale.discount.lead().over(orderBy: order, sale.id.asc)
-        ))
+      return (
+        sale.id,
+        sale.price.sum().over(partitionBy: sale.small, orderBy: order, sale.id.asc, rows: frame),
+        sale.discount.min().over(orderBy: order), rank().over(orderBy: order),
+        sale.discount.lead().over(orderBy: order, sale.id.asc)
+      )
     }
     let sales = data.sales.sales.map { [$0.values] as TreeRows }
     return RandomQuery(

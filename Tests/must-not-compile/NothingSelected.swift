@@ -1,6 +1,6 @@
-// one error: select takes an expression: { $0.name }
+// error: ClosureHasToReturnExpressions
 import Larder
 
-func query() {
-  _ = City.select { _ in print("no expression") }
+func query() throws {
+  _ = City.select { $0.name }.union(City.select { $0.elevation.real })
 }

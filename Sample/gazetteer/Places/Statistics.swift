@@ -19,7 +19,7 @@ struct Statistics: Encodable {
       .select { country, city in
         let largest = City.filter { $0.country == country.code }
           .order { $0.population.desc }.select { $0.name }
-        (
+        return (
           country.continent, country.code, country.name, city.id.count(), city.population.sum(),
           first(of: largest)
         )
@@ -35,7 +35,7 @@ struct Statistics: Encodable {
         let largest = City.join(Country.self) { $0.country == $1.code }
           .filter { $0.1.continent == country.continent }
           .order { $0.0.population.desc }.select { city, _ in city.name }
-        (country.continent, city.id.count(), city.population.sum(), first(of: largest))
+        return (country.continent, city.id.count(), city.population.sum(), first(of: largest))
       }
   }
 

@@ -59,7 +59,7 @@ extension Query {
     _ make: @escaping @Sendable (repeat each Value) -> Row,
     _ expressions: (From.QueryFields) -> (repeat SQLExpression<each Value>)
   ) -> Mapped<Selection<Row>> {
-    let values = selecting(expressions)
+    let values = select(expressions)
     let read = values.read
     return Mapped(
       Selection<Row>(values.select, values.columns, values.accesses, paged: values.paged) {

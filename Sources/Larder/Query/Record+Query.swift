@@ -4,20 +4,11 @@ import LarderSQLite
 
 extension Record {
   /// See `Query.select`.
-  @inlinable
-  public static func select<Expressions: SelectedExpressions>(
-    @SQLSelection _ expressions: (RecordFields<Self>) -> Expressions
-  ) -> Selection<Expressions.Row> {
-    all.select(expressions)
-  }
-
-  /// See `Query.select`.
-  @_documentation(visibility: internal)
   @inlinable @_disfavoredOverload
-  public static func select<Value>(
-    _ expression: (RecordFields<Self>) -> SQLExpression<Value>
-  ) -> Selection<Value> {
-    all.select(expression)
+  public static func select<each Value>(
+    _ expressions: (RecordFields<Self>) -> (repeat SQLExpression<each Value>)
+  ) -> Selection<(repeat each Value)> {
+    all.select(expressions)
   }
 
   /// See `Query.select`.
@@ -26,6 +17,14 @@ extension Record {
     _ expressions: (RecordFields<Self>) -> (repeat SQLExpression<each Value>)
   ) -> Mapped<Selection<Row>> {
     all.select(make, expressions)
+  }
+
+  /// See `Query.select`.
+  @inlinable
+  public static func select<Value>(
+    _ expression: (RecordFields<Self>) -> SQLExpression<Value>
+  ) -> Selection<Value> {
+    all.select(expression)
   }
 
   /// See `Query.select`.

@@ -141,8 +141,6 @@ struct Select: Sendable {
   @usableFromInline
   mutating func add(group term: SQLFragment) { groups = term.added(to: groups) }
 
-  mutating func add(groups new: GroupTerm) { for term in new.terms { add(group: term) } }
-
   @usableFromInline
   mutating func add(condition new: consuming SQLFragment) {
     condition =

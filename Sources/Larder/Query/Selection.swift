@@ -155,43 +155,48 @@ struct SelectionSource {
 }
 
 extension Query {
-  /// Selects expressions instead of records: one, or several in parentheses.
-  ///
-  /// A closure may have declarations before several expressions, and no `return`: a result builder collects them.
-  @inlinable
-  public func select<Expressions: SelectedExpressions>(
-    @SQLSelection _ expressions: (From.QueryFields) -> Expressions
-  ) -> Selection<Expressions.Row> {
-    selection(scoped(expressions).row)
-  }
-
-  // Without a result builder, because the compiler takes the type of a literal behind a selection, as in
-  // `fetchAll(db) == [1, 2]`, for the expression's type before it looks into a builder's closure (Swift 6.3).
-  /// Selects one expression instead of records.
-  @_documentation(visibility: internal)
+  /// Selects expressions instead of records.
   @inlinable @_disfavoredOverload
-  public func select<Value>(
-    _ expression: (From.QueryFields) -> SQLExpression<Value>
-  ) -> Selection<Value> {
-    selection(scoped { SelectedRow(expression($0)) })
-  }
-
-  /// A selection of the expressions from this query.
-  @inlinable
-  func selection<Row>(_ row: SelectedRow<Row>) -> Selection<Row> {
-    Selection(
-      select, row.builder.columns, row.builder.accesses,
-      paged: { try PagedSelect($0, From.self) }, read: row.read)
-  }
-
-  /// A selection of what a closure returns, for functions with nothing behind it.
-  @inlinable
-  func selecting<each Value>(
+  public func select<each Value>(
     _ expressions: (From.QueryFields) -> (repeat SQLExpression<each Value>)
   ) -> Selection<(repeat each Value)> {
     var builder = SelectionBuilder()
     scoped { repeat builder.add(each expressions($0)) }
-    return selection(SelectedRow(several: builder))
+    // The closure captures nothing, so that it is specialized at the query's call site.
+    return Selection(
+      select, builder.columns, builder.accesses, paged: { try PagedSelect($0, From.self) }
+    ) { row in
+      try withUnsafeTemporaryAllocation(
+        byteCount: max(1, MemoryLayout<(repeat each Value)>.size),
+        alignment: MemoryLayout<(repeat each Value)>.alignment
+      ) { memory in
+        guard let memory = memory.baseAddress else { throw RecordLayout.noMemory() }
+        try row.read(into: memory)
+        // The layout has just initialized the memory, at the offsets of a tuple's elements.
+        return memory.assumingMemoryBound(to: (repeat each Value).self).move()
+      }
+    }
+  }
+}
+
+extension Query {
+  // A separate overload, because passing a function for a pack of one crashes the compiler (Swift 6.3).
+  /// Selects one expression instead of records.
+  @inlinable
+  public func select<Value>(
+    _ expression: (From.QueryFields) -> SQLExpression<Value>
+  ) -> Selection<Value> {
+    var builder = SelectionBuilder()
+    scoped { builder.add(expression($0)) }
+    return Selection<Value>(
+      select, builder.columns, builder.accesses, paged: { try PagedSelect($0, From.self) }
+    ) { row in
+      try withUnsafeTemporaryAllocation(of: Value.self, capacity: 1) { memory in
+        guard let value = memory.baseAddress else { throw RecordLayout.noMemory() }
+        try row.read(into: UnsafeMutableRawPointer(value))
+        return value.move()
+      }
+    }
   }
 }
 

@@ -25,7 +25,9 @@ extension Selection {
       Terms
   ) -> Self where Row == (A, B, repeat each Value) {
     changed {
-      $0.add(groups: terms($1.next(), $1.next(), repeat $1.next((each Value).self)).groupTerms)
+      for term in terms($1.next(), $1.next(), repeat $1.next((each Value).self)).groupTerms.terms {
+        $0.add(group: term)
+      }
     }
   }
 
@@ -71,7 +73,9 @@ extension Selection where Row: DatabaseValueConvertible {
 
   /// Groups rows by an expression over the selected one, in addition to any earlier ones.
   public func group<Terms: GroupTerms>(@SQLGroup _ terms: (SQLExpression<Row>) -> Terms) -> Self {
-    changed { $0.add(groups: terms($1.next()).groupTerms) }
+    changed {
+      for term in terms($1.next()).groupTerms.terms { $0.add(group: term) }
+    }
   }
 
   /// Keeps only groups that satisfy the condition, in addition to any earlier ones (HAVING).
@@ -93,7 +97,7 @@ extension Selection where Row: DatabaseValueConvertible {
 
 extension Selection {
   /// The selection with its query changed by a closure over the selected expressions.
-  func changed(_ change: (inout Select, SelectedColumns) -> Void) -> Self {
+  private func changed(_ change: (inout Select, SelectedColumns) -> Void) -> Self {
     var selection = self
     let columns = SelectedColumns(self.columns.parts)
     QueryScope.run(select.tables) { change(&selection.select, columns) }
@@ -108,7 +112,7 @@ extension Selection {
   }
 
   /// A selection of everything from this one as a subquery, in the same order.
-  var asTable: Self {
+  private var asTable: Self {
     var inner = select
     let alias = select.tables.newAlias(for: "selection")
     var parts: [SQLFragment] = []
@@ -145,7 +149,7 @@ extension SQLFragment {
 }
 
 /// The expressions of a selection in turn, for a closure's parameters.
-final class SelectedColumns {
+private final class SelectedColumns {
   private var rest: ArraySlice<SQLFragment>
 
   init(_ columns: [SQLFragment]) { rest = columns[...] }

@@ -5,7 +5,7 @@ import LarderSQLite
 /// ```swift
 /// Country.all.select { country in
 ///   let cities = City.filter { $0.country == country.code }
-///   (country.name, first(of: cities.select { $0.population.max() }))
+///   return (country.name, first(of: cities.select { $0.population.max() }))
 /// }
 /// // SELECT "country"."name", (SELECT max("city"."population") FROM "city"
 /// // WHERE "city"."country" = "country"."code" LIMIT ?) FROM "country"

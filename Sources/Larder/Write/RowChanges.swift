@@ -41,7 +41,7 @@ extension Query where From: Record {
     returning expressions: (From.QueryFields) -> (repeat SQLExpression<each Value>),
     _ change: (inout Assignments<From>) -> Void
   ) throws -> [(repeat each Value)] {
-    try selecting(expressions).rows(db, of: updating(From.self, change))
+    try select(expressions).rows(db, of: updating(From.self, change))
   }
 
   /// Updates the query's rows and returns the values of an expression over the updated rows. Throws as
@@ -72,7 +72,7 @@ extension Query where From: Record {
     _ db: Database,
     returning expressions: (From.QueryFields) -> (repeat SQLExpression<each Value>)
   ) throws -> [(repeat each Value)] {
-    try selecting(expressions).rows(db, of: deletion(From.self))
+    try select(expressions).rows(db, of: deletion(From.self))
   }
 
   /// Deletes the query's rows and returns the values of an expression over them.

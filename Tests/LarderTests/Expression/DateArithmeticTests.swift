@@ -112,7 +112,7 @@ struct DateArithmeticTests {
     for column in 0..<9 {
       let rows = try Event.order { $0.id }.select { event in
         let date = columns(event)[column]
-        (date.year, date.month, date.day, date.weekday, date.hour, date.minute, date.second)
+        return (date.year, date.month, date.day, date.weekday, date.hour, date.minute, date.second)
       }.fetchAll(db)
       for (row, date) in zip(rows, Self.dates) where date > .distantPast + 86_400_000 {
         let parts = calendar.dateComponents(
@@ -141,7 +141,7 @@ struct DateArithmeticTests {
     for (column, place) in [(0, "connection's"), (1, "column's")] {
       let rows = try Event.order { $0.id }.select { event in
         let date = columns(event)[column]
-        (date.year, date.month, date.day, date.hour, date.minute, date.second)
+        return (date.year, date.month, date.day, date.hour, date.minute, date.second)
       }.fetchAll(db)
       #expect(rows.count == events.count)
       for (row, (_, date)) in zip(rows, events) where date > .distantPast + 86_400_000 {
@@ -152,7 +152,7 @@ struct DateArithmeticTests {
       }
       let texts = try Event.order { $0.id }.select { event in
         let date = columns(event)[column]
-        (date.strftime("%Y-%m-%d %H:%M:%S"), date.strftime("%s"), date.strftime("%S %f"))
+        return (date.strftime("%Y-%m-%d %H:%M:%S"), date.strftime("%s"), date.strftime("%S %f"))
       }.fetchAll(db)
       #expect(texts.count == events.count)
       for (text, (_, date)) in zip(texts, events) {
@@ -217,7 +217,7 @@ struct DateArithmeticTests {
     for column in 0..<9 {
       let moved = try Event.filter { $0.id == 0 }.select { event in
         let date = columns(event)[column]
-        (
+        return (
           date.adding(years: -3000).cast(to: Date?.self),
           date.adding(days: -1_000_000).cast(to: Date?.self),
           date.adding(years: 9000).cast(to: Date?.self)
@@ -237,7 +237,7 @@ struct DateArithmeticTests {
     for column in 0..<9 {
       let rows = try Event.order { $0.id }.select { event in
         let date = columns(event)[column]
-        (
+        return (
           date.timeIntervalSince(since), date.timeIntervalSince(event.plain),
           event.sql.adding(seconds: 90).timeIntervalSince(date)
         )

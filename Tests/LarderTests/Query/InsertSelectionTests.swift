@@ -40,7 +40,7 @@ struct InsertSelectionTests {
     let (columns, next) = (Visit.columns, day + 86_400)
     try Visit.insert(
       db, columns.day, columns.end, columns.count,
-      from: Visit.all.select { (.value(next), .value(Optional(next)), $0.count + 1) })
+      from: Visit.all.select { (.value(next), .value(next), $0.count + 1) })
     try Visit.insert(
       db, columns.day, columns.end, columns.count,
       from: Visit.filter { $0.id == 1 }.select { ($0.day, $0.end, .value(Int8(3))) })

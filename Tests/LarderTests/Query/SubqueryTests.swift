@@ -12,7 +12,7 @@ struct SubqueryTests {
   func firstValue() throws {
     let query = Nation.order { $0.code }.select { country in
       let places = Place.filter { $0.country == country.code }
-      (
+      return (
         country.name, first(of: places.select { $0.population.max() }),
         first(of: places.order { $0.population.desc }.select { $0.name }).coalesce("none")
       )

@@ -38,7 +38,7 @@ struct RealQueryTests {
 
       let byCountry = try RealCountry.order { $0.code }.select { country in
         let cities = RealCity.filter { $0.country == country.code }
-        (country.code, first(of: cities.select { $0.population.max() }).coalesce(0))
+        return (country.code, first(of: cities.select { $0.population.max() }).coalesce(0))
       }.fetchAll(db)
       #expect(byCountry.count == 252 && byCountry.map(\.1).reduce(0, +) == 494_071_496)
     }

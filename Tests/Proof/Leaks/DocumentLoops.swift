@@ -31,7 +31,7 @@ extension LeakLoop {
         let json = #"{"a": [1, {"b": "å"}], "n": 2.5}"#
         let texts = Town.select { _ in
           let json = SQLExpression<String>.value(json)
-          (
+          return (
             json["n"].as(Double.self), json["a"].contains(1), json["a"][1]["b"].as(String.self)
           )
         }

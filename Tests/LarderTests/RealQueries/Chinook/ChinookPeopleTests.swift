@@ -72,7 +72,7 @@ struct ChinookPeopleTests {
     .order { $0.lastName }.order { $0.id }
     .select { customer in
       let invoices = Invoice.filter { $0.customer == customer.id }
-      (
+      return (
         customer.lastName, customer.id, first(of: invoices.select { _ in count() }),
         first(of: invoices.order { $0.date.desc }.select { $0.total })
       )

@@ -63,7 +63,7 @@ struct ChinookSalesTests {
       .group { $0.0.id }
       .select { customer, invoice in
         let total = invoice.total.real
-        (
+        return (
           customer.firstName + " " + customer.lastName, total.average().rounded(2),
           (total.max() - total.average()).rounded(2)
         )
@@ -87,7 +87,7 @@ struct ChinookSalesTests {
         .select { ($0.id, $0.country, $0.email, $1.total.sum()) })
     let query = spending.all.select {
       let (id, country, email, total) = $0.columns
-      (
+      return (
         country, email, total,
         rank().over(partitionBy: country, orderBy: total.desc),
         denseRank().over(orderBy: total.desc), id
@@ -116,7 +116,7 @@ struct ChinookSalesTests {
       .group { $2.id }
       .select { line, _, genre in
         let sum = (line.unitPrice.real * line.quantity.real).sum()
-        (genre.name.coalesce("none"), (sum * 100 / first(of: all)).rounded(1))
+        return (genre.name.coalesce("none"), (sum * 100 / first(of: all)).rounded(1))
       }
       .order { $1.desc }.order { name, _ in name }
     try chinook.expect(
@@ -189,7 +189,7 @@ struct ChinookSalesTests {
     let query = sold.all.join(Genre.self) { $0.columns.0 == $1.id }
       .select { sold, genre in
         let (_, track, quantity) = sold.columns
-        (
+        return (
           genre.name, track, quantity,
           rowNumber().over(partitionBy: genre.id, orderBy: quantity.desc, track.asc)
         )

@@ -97,7 +97,7 @@ struct ChinookTimeTests {
   func pivot() throws {
     let query = Invoice.all.group { $0.billingCountry }.select { invoice in
       let year = invoice.date.year
-      (
+      return (
         invoice.billingCountry, count().filter(where: year == 2009),
         count().filter(where: year == 2010),
         invoice.total.sum().filter(where: year == 2010).coalesce(0),
@@ -123,7 +123,7 @@ struct ChinookTimeTests {
         .select { ($0.date.strftime("%Y-%m"), $0.total.sum()) })
     let query = months.all.select {
       let (month, total) = $0.columns
-      (month, total, total - total.lag().over(orderBy: month.asc))
+      return (month, total, total - total.lag().over(orderBy: month.asc))
     }.order { month, _, _ in month }
     try chinook.expect(
       query,

@@ -122,7 +122,7 @@ struct NorthwindChangeTests {
         db, Order.columns.customer, Order.columns.orderDate, Order.columns.freight,
         Order.columns.shipCountry,
         from: Order.filter { $0.id == 10_250 }.select {
-          (last, .value(Optional(day)), $0.freight / 2, $0.shipCountry)
+          (last, .value(day), $0.freight / 2, $0.shipCountry)
         })
       let id = try #require(try Order.select { $0.id.max() }.fetchOne(db) ?? nil)
       try OrderDetail.insert(

@@ -78,7 +78,7 @@ struct NorthwindOrderTests {
     let query = Order.all.group { $0.orderDate.year }.select { order in
       let month = order.orderDate.month
       let freight = order.freight.sum()
-      (
+      return (
         order.orderDate.year,
         freight.filter(where: month <= 3).rounded(2),
         freight.filter(where: month.between(4...6)).rounded(2),
@@ -107,7 +107,7 @@ struct NorthwindOrderTests {
         .select { ($0.orderDate.strftime("%Y-%m"), $1.amount.sum()) })
     let query = months.all.order { $0.columns.0 }.select {
       let (month, sales) = $0.columns
-      (
+      return (
         month, sales.rounded(2),
         sales.sum().over(partitionBy: month.substring(from: 0, count: 4), orderBy: month.asc)
           .rounded(2),
@@ -165,7 +165,7 @@ struct NorthwindOrderTests {
       let before = order.orderDate.lag().over(
         partitionBy: order.customer, orderBy: order.orderDate.asc, order.id.asc)
       let seconds = order.orderDate.timeIntervalSince(before)
-      (order.customer, order.id, before, seconds / 86_400)
+      return (order.customer, order.id, before, seconds / 86_400)
     }
     .filter { _, _, _, days in days <= 30 }
     .order { customer, _, _, _ in customer }.order { _, id, _, _ in id }
@@ -236,7 +236,7 @@ struct NorthwindOrderTests {
         let (full, paid) = (
           (detail.unitPrice * detail.quantity.real).sum(), detail.amount.sum()
         )
-        (
+        return (
           employee.lastName, count().filter(where: detail.discount > 0),
           (count().filter(where: detail.discount > 0).real * 100 / count().real).rounded(1),
           (full - paid).rounded(2), (1 - paid / full).rounded(4)

@@ -116,7 +116,7 @@ struct NorthwindPeopleTests {
         })
     let query = sales.all.select {
       let (year, name, amount) = $0.columns
-      (
+      return (
         year, name, amount.rounded(2), rank().over(partitionBy: year, orderBy: amount.desc),
         (amount * 100 / amount.sum().over(partitionBy: year)).rounded(1)
       )

@@ -69,7 +69,7 @@ struct NorthwindProductTests {
     let query = CategorySales.all.group { $0.categoryName }
       .select { row in
         let all = first(of: CategorySales.select { $0.sales.sum() })
-        (
+        return (
           row.categoryName, count(), row.sales.sum().rounded(2),
           (row.sales.sum() * 100 / all).rounded(1), row.sales.max().rounded(2)
         )
