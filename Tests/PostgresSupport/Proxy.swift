@@ -51,6 +51,8 @@ package final class Proxy: Sendable {
       while true {
         let client = accept(listener, nil, nil)
         guard client >= 0, let self else { return }
+        // A program that a test starts meanwhile, such as a server, would keep the connection open after it was cut.
+        _ = fcntl(client, F_SETFD, FD_CLOEXEC)
         self.state.withLock { $0.connectionCount += 1 }
         Thread.detachNewThread { self.serve(client) }
       }
