@@ -48,7 +48,7 @@ extension Connections {
   ) async throws -> T {
     let watched = watch(measurement)
     do {
-      let result = try await performAnywhere(kind, call, from: others) { db in
+      let result = try await performAnywhere(kind, call, from: others ?? replicas) { db in
         var result: T?
         try watched.run(on: db) { result = try body($0) }
         guard let result else { throw DatabaseError(.internal, "the scope has no result") }
