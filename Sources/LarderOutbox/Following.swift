@@ -92,7 +92,7 @@ extension Outbox {
       try StoredConsumer.filter { $0.outbox == outbox && $0.name == consumer }.exists(db)
     }
     if isThere { return }
-    var horizon = OutboxHorizon(isServer: store.connections.engine != "SQLite")
+    var horizon = OutboxHorizon(isServer: store.isServer)
     while !isOver() {
       let (isAdded, advanced) = try await store.inTransaction { [horizon] db in
         try db.relaxIsolation()

@@ -81,3 +81,8 @@ struct OutboxHorizon: Sendable {
     \(started) AS "server"
     """
 }
+
+extension DatabaseAccess {
+  /// Whether the database isn't SQLite's.
+  var isServer: Bool { connections.engine != "SQLite" }
+}

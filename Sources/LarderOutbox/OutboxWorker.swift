@@ -32,7 +32,7 @@ final class OutboxWorker<Message: Codable & Sendable>: Sendable {
     work = ConsumerWork(
       outbox: outbox, consumer: consumer, worker: UUID().uuidString,
       lease: options.lease / .seconds(1))
-    isServer = store.connections.engine != "SQLite"
+    isServer = store.isServer
   }
 
   /// Ends the loop once the batch is handled. Cancels a handler outside of a transaction.

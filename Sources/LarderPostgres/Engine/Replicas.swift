@@ -179,7 +179,7 @@ final class Replicas: EngineReplicas {
       let needed = max(known, own)
       guard needed > CommitPosition() else { return }
       let engine = try db.postgres
-      // (Not compared with a position from elsewhere, which may be made up.)
+      // Compared with the pool's own position, since one from elsewhere may be made up.
       defer { replica.note(replayed: engine.replayed, of: own) }
       try engine.catchUp(to: needed, until: deadline)
     }

@@ -150,17 +150,6 @@ public final class Connections: Sendable {
     try runOnPrimary(kind, call, body)
   }
 
-  // A function of its own: with a parameter for the replicas, each scope took a tenth more instructions.
-  /// Runs a scope; a read on other replicas than the pool's own if there are any.
-  func runAnywhere(
-    _ kind: ScopeKind, _ call: ScopeCall, from others: (any EngineReplicas)?,
-    _ body: (Database) throws -> Void
-  ) throws {
-    guard let others else { return try runAnywhere(kind, call, body) }
-    if !isInside, try others.run(call, besides: self, body) { return }
-    try runOnPrimary(kind, call, body)
-  }
-
   /// Tries to run a read on a replica; false if it has to run on the primary. A read inside of another scope
   /// always does.
   private func readFromReplica(
@@ -296,14 +285,6 @@ public final class Connections: Sendable {
 
   func performAnywhere<T: Sendable>(
     _ kind: ScopeKind, _ call: ScopeCall,
-    _ body: @escaping @Sendable (Database) throws -> T
-  ) async throws -> T {
-    try await performAnywhere(kind, call, from: replicas, body)
-  }
-
-  /// Async variant of the form with replicas: the pool's own, or others.
-  func performAnywhere<T: Sendable>(
-    _ kind: ScopeKind, _ call: ScopeCall, from replicas: (any EngineReplicas)?,
     _ body: @escaping @Sendable (Database) throws -> T
   ) async throws -> T {
     if kind.isRead, let replicas,
