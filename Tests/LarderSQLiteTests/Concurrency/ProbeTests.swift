@@ -46,7 +46,8 @@ struct ProbeTests {
     }
     // A pool reads beside the writer.
     #expect(await access.isReady(within: isPool ? .seconds(60) : .milliseconds(20)) == isPool)
-    try await yieldUntil { access.statistics.waiting == 0 }
+    // Of ten checks none waits any more. The database's own look for its file may wait for the writer meanwhile.
+    try await yieldUntil { access.statistics.waiting <= 1 }
     try holder.release()
     try await yieldUntil { onThisThread { access.isWritable(within: .seconds(60)) } }
   }
