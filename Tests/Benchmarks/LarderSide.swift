@@ -3,7 +3,7 @@ import Larder
 /// Larder with a database like that of ``Reference``.
 final class LarderSide {
   let db: Database
-  private let path: String?
+  let path: String?
 
   init(path: String?) throws {
     self.path = path

@@ -79,8 +79,9 @@ struct Benchmark: Sendable {
 
   static var ofOneCaller: [Benchmark] {
     [
-      WrapperBenchmarks.all, ScopeBenchmarks.all, PoolBenchmarks.all, ObservationBenchmarks.all,
-      RecordBenchmarks.all, QueryBenchmarks.all, SchemaBenchmarks.all, GazetteerBenchmarks.all,
+      WrapperBenchmarks.all, ScopeBenchmarks.all, PoolBenchmarks.all, MeasuredBenchmarks.all,
+      ObservationBenchmarks.all, RecordBenchmarks.all, QueryBenchmarks.all, SchemaBenchmarks.all,
+      GazetteerBenchmarks.all,
       SearchBenchmarks.all, JSONBenchmarks.all, BlobBenchmarks.all, TableBenchmarks.all,
     ].flatMap(\.self)
   }

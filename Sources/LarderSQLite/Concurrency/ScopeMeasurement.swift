@@ -18,16 +18,41 @@ final class ScopeMeasurement: Sendable {
   }
 
   var measuresStatements: Bool { spans != nil || times != nil }
+
+  /// The times of calls if nothing else is asked for, for which a scope isn't watched.
+  var onlyTimes: CallTimes? { spans == nil && slowScopeThreshold == nil ? times : nil }
 }
 
-/// The times of scopes by their labels, and of their statements. No lock is taken.
+/// The times of scopes by their labels, and of their statements. No lock is taken once a connection is known.
 final class CallTimes: Sendable {
-  let statements = TimedWork()
+  /// The statements of each connection, since threads that add to the same numbers wait for one another.
+  private let statements = Lock<[TimedWork]>([])
+  /// The statements of connections that are closed.
+  private let former = TimedWork()
   /// The labels' addresses; 0 in places that are free.
   private let labels = InlineArray<128, Atomic<UInt>> { _ in Atomic(0) }
   private let works = (0..<128).map { _ in TimedWork() }
   /// The scopes for which there is no place.
   private let others = TimedWork()
+
+  /// Times those statements of a connection that are measured.
+  func timeStatements(of connection: Connection) {
+    guard connection.statementTimes == nil else { return }
+    let times = TimedWork()
+    statements.withLock { statements in
+      foldFormer(&statements)
+      statements.append(times)
+    }
+    connection.statementTimes = times
+  }
+
+  /// Adds up the statements of connections that are closed.
+  private func foldFormer(_ statements: inout [TimedWork]) {
+    for index in statements.indices.reversed()
+    where isKnownUniquelyReferenced(&statements[index]) {
+      former.take(statements.remove(at: index))
+    }
+  }
 
   /// The times of the scopes of a call.
   func work(of call: ScopeCall) -> TimedWork {
@@ -47,7 +72,12 @@ final class CallTimes: Sendable {
   }
 
   func describe(_ statistics: inout AccessStatistics) {
-    statistics.statements = AccessStatistics.Timing(statements)
+    statistics.statements = statements.withLock { statements in
+      foldFormer(&statements)
+      return statements.reduce(into: AccessStatistics.Timing(former)) {
+        $0 += AccessStatistics.Timing($1)
+      }
+    }
     for index in works.indices {
       let label = labels[index].load(ordering: .relaxed)
       // Equal labels may have several addresses.

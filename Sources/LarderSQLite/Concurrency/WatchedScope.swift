@@ -45,8 +45,9 @@ final class WatchedScope: @unchecked Sendable {
     let before = statementCount()
     connection.onTimedCommit = { [weak self] in self?.inCommit.store($0, ordering: .relaxed) }
     let measured = connection.measures
-    if measurement.measuresStatements {
-      connection.measures = true
+    measurement.times?.timeStatements(of: connection)
+    if measurement.measuresStatements { connection.measures = true }
+    if measurement.spans != nil {
       connection.onTimedStatement = { [unowned self] in note($0, $1) }
     }
     bodyBegan = MonotonicClock.nanoseconds
@@ -61,8 +62,6 @@ final class WatchedScope: @unchecked Sendable {
 
   private func note(_ sql: () -> String, _ time: Duration) {
     let (spent, now) = (time.inNanoseconds, MonotonicClock.nanoseconds)
-    measurement.times?.statements.add(spent, at: now)
-    guard measurement.spans != nil else { return }
     var text = measurement.masksLiterals ? sql().withoutLiterals : sql()
     if statements.count >= Self.mostTexts, statements[text] == nil { text = "other" }
     statements[text, default: .init()].add(time)

@@ -31,11 +31,15 @@ package final class Connection {
   @exclusivity(unchecked) var hasOwnFunctions = false
   /// Whether the schema has to be read again; see ``forgetSchema()``.
   @exclusivity(unchecked) var isSchemaStale = false
-  /// Whether statements are timed for the trace, or for the scope's span.
+  /// Whether statements are timed for the trace, for statistics, or for the scope's span.
   @exclusivity(unchecked) var measures: Bool
   /// Whether statements are timed, for the trace or for a deadline.
   var isMeasuring: Bool {
     @inline(__always) get { measures || deadlines.limit != nil }
+  }
+  /// Whether only the sum of statements' times is asked for, for which not each row's needs to be measured.
+  var samplesRows: Bool {
+    onTimedStatement == nil && reporting.trace == nil && deadlines.limit == nil
   }
   let interruptHandle: InterruptHandle
   let busyHandler: BusyHandler
@@ -72,6 +76,8 @@ package final class Connection {
   var checkpointWork: TimedWork?
   /// Called with the time of a scope's COMMIT in nanoseconds; nil if nobody asks for it.
   @exclusivity(unchecked) var onTimedCommit: ((Int) -> Void)?
+  /// The statements of scopes' closures; nil if nobody asks for their times.
+  @exclusivity(unchecked) var statementTimes: TimedWork?
   /// Called with the SQL and the time of each statement of a scope's closure; nil if nobody asks for them.
   @exclusivity(unchecked) var onTimedStatement: ((() -> String, Duration) -> Void)?
   /// The label of the scope that uses the connection; nil outside of queues and pools.

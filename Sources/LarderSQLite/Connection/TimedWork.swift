@@ -3,7 +3,6 @@ import Synchronization
 /// The count and times of work of one kind, such as syncs. Reading it waits for nothing, also while a disk
 /// doesn't answer.
 final class TimedWork: Sendable {
-  private let count = Atomic<Int>(0)
   private let total = Atomic<Int>(0)
   private let longest = Atomic<Int>(0)
   private let last = Atomic<Int>(0)
@@ -35,9 +34,15 @@ final class TimedWork: Sendable {
   /// Notes the end of what ``begin(at:)`` has begun. One thread at a time does this work.
   @inline(__always)
   func end(at time: Int) {
-    let spent = max(0, time &- began.load(ordering: .relaxed))
+    let spent = time &- began.load(ordering: .relaxed)
     began.store(0, ordering: .relaxed)
-    count.store(count.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
+    addAlone(spent, at: time)
+  }
+
+  /// Notes work of a duration that has ended at a time, where one thread at a time does it.
+  @inline(__always)
+  func addAlone(_ spent: Int, at time: Int) {
+    let spent = max(0, spent)
     total.store(total.load(ordering: .relaxed) &+ spent, ordering: .relaxed)
     if spent > longest.load(ordering: .relaxed) { longest.store(spent, ordering: .relaxed) }
     last.store(spent, ordering: .relaxed)
@@ -54,27 +59,25 @@ final class TimedWork: Sendable {
   /// Notes work of a duration that has ended at a time.
   func add(_ spent: Int, at time: Int) {
     let spent = max(0, spent)
-    add(count: 1, total: spent, longest: spent, at: time)
     histogram.add(spent)
+    add(total: spent, longest: spent, at: time)
   }
 
-  private func add(count more: Int, total spent: Int, longest single: Int, at time: Int) {
-    count.add(more, ordering: .relaxed)
+  private func add(total spent: Int, longest single: Int, at time: Int) {
     total.add(spent, ordering: .relaxed)
-    longest.max(single, ordering: .relaxed)
+    // Threads that write to the same place wait for one another.
+    if single > longest.load(ordering: .relaxed) { longest.max(single, ordering: .relaxed) }
     last.store(single, ordering: .relaxed)
     ended.store(time, ordering: .relaxed)
   }
 
   /// Takes over the figures of a connection's work, which then begin anew.
   func take(_ other: TimedWork) {
-    let more = other.count.exchange(0, ordering: .relaxed)
-    guard more > 0 else { return }
+    guard histogram.take(other.histogram) else { return }
     add(
-      count: more, total: other.total.exchange(0, ordering: .relaxed),
+      total: other.total.exchange(0, ordering: .relaxed),
       longest: other.longest.exchange(0, ordering: .relaxed),
       at: other.ended.load(ordering: .relaxed))
-    histogram.take(other.histogram)
   }
 
   /// The time that the last one took, in nanoseconds.
@@ -83,11 +86,12 @@ final class TimedWork: Sendable {
   var figures: Figures {
     let now = MonotonicClock.nanoseconds
     let (ended, began) = (ended.load(ordering: .relaxed), began.load(ordering: .relaxed))
+    let histogram = histogram.values
     return Figures(
-      count: count.load(ordering: .relaxed), total: total.load(ordering: .relaxed),
+      count: histogram.reduce(0, +), total: total.load(ordering: .relaxed),
       longest: longest.load(ordering: .relaxed), last: lastTime,
       age: ended == 0 ? nil : max(0, now &- ended),
-      running: began == 0 ? nil : max(0, now &- began), histogram: histogram.values)
+      running: began == 0 ? nil : max(0, now &- began), histogram: histogram)
   }
 }
 
@@ -141,12 +145,16 @@ struct Histogram: ~Copyable, Sendable {
     counts[bucket].store(counts[bucket].load(ordering: .relaxed) &+ 1, ordering: .relaxed)
   }
 
-  /// Takes over the counts of another histogram, which then begins anew.
-  func take(_ other: borrowing Histogram) {
+  /// Takes over the counts of another histogram, which then begins anew; false if it has none.
+  @discardableResult
+  func take(_ other: borrowing Histogram) -> Bool {
+    var hasAny = false
     for bucket in counts.indices where other.counts[bucket].load(ordering: .relaxed) > 0 {
       counts[bucket].add(
         other.counts[bucket].exchange(0, ordering: .relaxed), ordering: .relaxed)
+      hasAny = true
     }
+    return hasAny
   }
 
   var values: [Int] { counts.indices.map { counts[$0].load(ordering: .relaxed) } }

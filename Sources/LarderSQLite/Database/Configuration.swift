@@ -154,8 +154,8 @@ public struct Configuration: Sendable {
   /// `ResultCode.warning`, where its time went and who was ahead of it. Nil: none.
   public var slowScopeThreshold: Duration?
   /// Whether the calls of scopes and their statements are timed, for ``AccessStatistics/calls`` and
-  /// ``AccessStatistics/statements``. Each scope then reads the clock four times more, and each step of a
-  /// statement twice.
+  /// ``AccessStatistics/statements``. Each scope and each statement then reads the clock twice more. Of a statement
+  /// with many rows the first seventeen are timed, and then each sixteenth, for those around it.
   public var measuresCalls = false
   /// Called with the times of each scope of a queue or pool when it has ended: on the caller's thread or in
   /// its task, so that task-local values are the caller's. The writer is free by then.

@@ -31,6 +31,11 @@ extension Connections {
     _ body: (Database) throws -> Void
   ) throws {
     guard let measurement else { return try runAnywhere(kind, call, from: others, body) }
+    if let times = measurement.onlyTimes {
+      let start = MonotonicClock.nanoseconds
+      defer { times.work(of: call).add(since: start) }
+      return try runAnywhere(kind, call, from: others) { db in try times.run(on: db, body) }
+    }
     let watched = watch(measurement)
     do {
       try runAnywhere(kind, call, from: others) { db in try watched.run(on: db, body) }
@@ -46,6 +51,13 @@ extension Connections {
     _ measurement: ScopeMeasurement, _ kind: ScopeKind, _ call: ScopeCall,
     from others: (any EngineReplicas)? = nil, _ body: @escaping @Sendable (Database) throws -> T
   ) async throws -> T {
+    if let times = measurement.onlyTimes {
+      let start = MonotonicClock.nanoseconds
+      defer { times.work(of: call).add(since: start) }
+      return try await performAnywhere(kind, call, from: others) { db in
+        try times.run(on: db, body)
+      }
+    }
     let watched = watch(measurement)
     do {
       let result = try await performAnywhere(kind, call, from: others) { db in
@@ -172,9 +184,27 @@ extension WatchedScope {
       on: database.connection,
       { database.cache.statistics.hits &+ database.cache.statistics.misses }
     ) {
-      // Those that the closure leaves open are its own, too.
-      defer { if database.hasOpenStatements { database.closeOpenStatements() } }
-      try body(database)
+      try database.endingStatements { try body(database) }
     }
+  }
+}
+
+extension CallTimes {
+  /// Runs the scope's body on its connection, and times its statements.
+  func run<T>(on database: Database, _ body: (Database) throws -> T) rethrows -> T {
+    let connection = database.connection
+    timeStatements(of: connection)
+    let measured = connection.measures
+    connection.measures = true
+    defer { connection.measures = measured }
+    return try database.endingStatements { try body(database) }
+  }
+}
+
+extension Database {
+  /// Runs a scope's body. Statements that it leaves open are its own, too: they end while it is measured.
+  fileprivate func endingStatements<T>(_ body: () throws -> T) rethrows -> T {
+    defer { if hasOpenStatements { closeOpenStatements() } }
+    return try body()
   }
 }

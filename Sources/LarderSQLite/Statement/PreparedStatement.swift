@@ -306,7 +306,7 @@ package final class PreparedStatement {
       return (try? outcome.get()) == true
     }
     connection.callDepth &+= 1
-    if measurement.isOn { measurement.step(connection.deadlines, run) } else { _ = run() }
+    if measurement.isOn { measurement.step(connection, run) } else { _ = run() }
     connection.callDepth &-= 1
     let isClosing = state == .closing
     state = .failed
@@ -339,7 +339,7 @@ package final class PreparedStatement {
 
   private func measuredStep(_ handle: OpaquePointer) -> Int32 {
     var code = SQLITE_OK
-    measurement.step(connection.deadlines) {
+    measurement.step(connection) {
       code = rawStep(handle)
       return code == SQLITE_ROW
     }
@@ -368,6 +368,7 @@ package final class PreparedStatement {
 
   private func traceEvent() -> TraceEvent? {
     guard connection.measures, state != .ready else { return nil }
+    connection.statementTimes?.addAlone(measurement.nanoseconds, at: measurement.end)
     connection.onTimedStatement?({ sql }, measurement.spent)
     guard connection.reporting.trace != nil,
       measurement.spent >= connection.reporting.slowStatementThreshold

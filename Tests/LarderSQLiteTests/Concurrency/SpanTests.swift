@@ -67,6 +67,33 @@ struct SpanTests {
     #expect(statistics.commit.histogram.count == AccessStatistics.Timing.limits.count + 1)
   }
 
+  @Test("Of a statement with many rows the timed ones stand for all")
+  func sampledRows() throws {
+    let pool = try open {
+      $0.spans = nil
+      $0.measuresCalls = true
+    }
+    let before = pool.statistics.statements
+    let spent = Duration.microseconds(100)
+    try pool.inDatabase { db in
+      try db.createFunction("spend", argumentCount: 0, deterministic: false) { _ in
+        let start = MonotonicClock.now
+        while MonotonicClock.now - start < spent {}
+        return 1
+      }
+      let rows = try db.executeQuery(
+        """
+        WITH RECURSIVE number (n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM number WHERE n < 400)
+        SELECT n, spend() FROM number
+        """)
+      #expect(try rows.map { try $0.get(at: 0, as: Int.self) } == Array(1...400))
+    }
+    let statements = pool.statistics.statements
+    #expect(statements.count - before.count == 1)
+    // Fewer than sixteen of the last rows may have nobody who stands for them.
+    #expect(statements.total - before.total >= spent * 384)
+  }
+
   @Test("Labels beyond those that have a place are counted together, and none is lost")
   func manyLabels() {
     let times = CallTimes()
