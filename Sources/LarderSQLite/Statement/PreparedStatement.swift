@@ -134,7 +134,7 @@ package final class PreparedStatement {
   func replaceHandle(by new: OpaquePointer) {
     sqlite3_finalize(handle)
     handle = new
-    arena.statement = new
+    arena.current = new
     names = nil
     generation = 0
     compiledMark = connection.schemaMark

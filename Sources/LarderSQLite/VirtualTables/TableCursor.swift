@@ -156,7 +156,7 @@ final class TableCursor {
     let number = column - table.shape.columns.count
     // Bound rows have fewer columns than their table, so there may be no such argument.
     let value = arguments.indices.contains(number) ? arguments[number] : nil
-    arena.statement = context
+    arena.current = context
     try (value ?? .null).bind(to: ParameterBinder(arena: arena, index: 1))
   }
 }

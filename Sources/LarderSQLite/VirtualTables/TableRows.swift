@@ -54,7 +54,7 @@ package final class TableRows {
       sqlite3_result_double(context, number)
     case .other(let bind):
       let arena = Unmanaged<BindingArena>.fromOpaque(arena).takeUnretainedValue()
-      arena.statement = context
+      arena.current = context
       try bind(place, ParameterBinder(arena: arena, index: 1))
     }
   }
