@@ -21,6 +21,8 @@ final class DecodedFeed: EngineFeed, AccessCompanion, @unchecked Sendable {
   private var assembly: TransactionAssembly
   /// The server's identity and timeline, which a failover changes.
   private var system: [String?]?
+  /// The position from which the slot goes on that lasts; nil if there is none yet.
+  private var slotPosition: UInt64?
 
   init(
     _ plan: FeedPlan, _ servers: ServerList, _ configuration: PostgresConfiguration,
@@ -30,6 +32,7 @@ final class DecodedFeed: EngineFeed, AccessCompanion, @unchecked Sendable {
     self.servers = servers
     self.configuration = configuration
     self.connections = connections
+    slotPosition = plan.slotPosition
     buffer = FeedBuffer(limit: plan.limit, isPatient: plan.slot != nil)
     interrupts = try DatabaseError.converting { try PostgresInterrupt() }
     assembly = TransactionAssembly(
@@ -50,10 +53,21 @@ final class DecodedFeed: EngineFeed, AccessCompanion, @unchecked Sendable {
 
   // MARK: Beginning
 
-  /// Begins, or ends and throws.
+  /// Begins, or ends and throws. Begins again if a connection is lost meanwhile: then `beginning` is called once
+  /// more, unless the slot already lasts.
   func begin(_ beginning: (@Sendable (Database) throws -> Void)?) async throws {
     do {
-      try await beginHere(beginning)
+      try connections.add(self)
+      var retry = newRetry()
+      while true {
+        do {
+          return try await beginOnce(beginning)
+        } catch let error as BeginningError {
+          throw error.error
+        } catch {
+          try await Task.sleep(for: retry.pause(after: error))
+        }
+      }
     } catch {
       end()
       guard error is CancellationError, !Task.isCancelled else { throw error }
@@ -61,30 +75,57 @@ final class DecodedFeed: EngineFeed, AccessCompanion, @unchecked Sendable {
     }
   }
 
-  /// Begins: makes the slot, calls `beginning` on the state after which it begins, and starts the thread.
-  private func beginHere(_ beginning: (@Sendable (Database) throws -> Void)?) async throws {
-    try connections.add(self)
-    let isNew = plan.slotPosition == nil
+  /// The error of `beginning`, whose transaction was retried already.
+  private struct BeginningError: Error {
+    let error: any Error
+  }
+
+  /// Makes the slot, calls `beginning` on the state after which it begins, and starts the thread.
+  private func beginOnce(_ beginning: (@Sendable (Database) throws -> Void)?) async throws {
+    let isNew = slotPosition == nil
     let (connection, slot) = try await withTaskCancellationHandler {
-      try await onOwnThread { try self.connectFirst(exporting: isNew && beginning != nil) }
+      try await onOwnThread {
+        try DatabaseError.converting {
+          try self.connectFirst(exporting: isNew && beginning != nil)
+        }
+      }
     } onCancel: {
       end()
     }
-    if isNew, let beginning {
-      try await connections.performOnPrimary(
-        .transaction(.immediate), ScopeCall("changes(of:)")
-      ) { db in
-        try db.postgres.isolate(.repeatableRead)
-        try db.executeUpdate(SQL(raw: "SET TRANSACTION SNAPSHOT \(slot.snapshot.quotedText)"))
-        try beginning(db)
-      }
+    if isNew, let beginning { try await call(beginning, on: slot.snapshot) }
+    try await onOwnThread {
+      try DatabaseError.converting { try self.start(connection, slot) }
     }
-    try await onOwnThread { try self.start(connection, slot) }
     // A consumer that has read nothing knows nothing of what was before, which its former slot may have lost.
     if plan.slot != nil, isNew ? beginning == nil : plan.hasOtherTables {
       buffer.appendUnknown()
     }
     DispatchQueue(label: "larder.feed").async { self.run(connection) }
+  }
+
+  /// Calls a closure in a transaction that sees an exported snapshot.
+  private func call(
+    _ beginning: @escaping @Sendable (Database) throws -> Void, on snapshot: String
+  ) async throws {
+    struct SnapshotIsGone: Error {}
+    do {
+      try await connections.performOnPrimary(
+        .transaction(.immediate), ScopeCall("changes(of:)")
+      ) { db in
+        try db.postgres.isolate(.repeatableRead)
+        do {
+          try db.executeUpdate(SQL(raw: "SET TRANSACTION SNAPSHOT \(snapshot.quotedText)"))
+        } catch let error as DatabaseError where !SQLState.isTransient(error) {
+          // It went with the connection that has exported it.
+          throw SnapshotIsGone()
+        }
+        try beginning(db)
+      }
+    } catch is SnapshotIsGone {
+      throw FeedPlan.error(SQLState.connectionFailure, "the connection was lost")
+    } catch {
+      throw BeginningError(error: error)
+    }
   }
 
   /// A slot that was made, or that exists.
@@ -95,49 +136,27 @@ final class DecodedFeed: EngineFeed, AccessCompanion, @unchecked Sendable {
     var snapshot = ""
   }
 
-  /// Connects, and makes a slot if there is none, until that succeeds or can't.
-  private func connectFirst(
-    exporting: Bool
-  ) throws -> (ReplicationConnection, Slot) {
-    var retry = newRetry()
-    while true {
-      do {
-        return try DatabaseError.converting {
-          let connection = try connect()
-          system = try identity(connection)
-          if let name = plan.slot, let position = plan.slotPosition {
-            return (connection, Slot(name: name, position: position))
-          }
-          return (connection, try makeSlot(connection, exporting: exporting))
-        }
-      } catch {
-        pause(try retry.pause(after: error))
-      }
+  /// Connects, and makes a slot if there is none.
+  private func connectFirst(exporting: Bool) throws -> (ReplicationConnection, Slot) {
+    let connection = try connect()
+    system = try identity(connection)
+    if let name = plan.slot, let slotPosition {
+      return (connection, Slot(name: name, position: slotPosition))
     }
+    return (connection, try makeSlot(connection, exporting: exporting))
   }
 
   /// Has a slot last that is to, and begins to receive.
   private func start(_ connection: ReplicationConnection, _ slot: Slot) throws {
-    var retry = newRetry()
-    while true {
-      do {
-        try DatabaseError.converting {
-          if let name = plan.slot, slot.name != name {
-            // Not before `beginning` has succeeded: a slot that lasts says that it did.
-            try connection.run(
-              "SELECT pg_copy_logical_replication_slot('\(slot.name)', '\(name)', false)")
-            try connection.run("DROP_REPLICATION_SLOT \(slot.name)")
-          }
-          buffer.begin(at: slot.position)
-          try receive(connection, plan.slot ?? slot.name, from: slot.position)
-        }
-        return
-      } catch {
-        let pause = try retry.pause(after: error)
-        guard plan.slotPosition != nil else { throw error }
-        self.pause(pause)
-      }
+    if let name = plan.slot, slot.name != name {
+      // Not before `beginning` has succeeded: a slot that lasts says that it did.
+      try connection.run(
+        "SELECT pg_copy_logical_replication_slot('\(slot.name)', '\(name)', false)")
+      slotPosition = slot.position
+      try connection.run("DROP_REPLICATION_SLOT \(slot.name)")
     }
+    buffer.begin(at: slot.position)
+    try receive(connection, plan.slot ?? slot.name, from: slot.position)
   }
 
   // MARK: The server
