@@ -226,7 +226,7 @@ extension Connections {
     _ servers: ServerList, _ configuration: PostgresConfiguration, retryLimit: Duration?,
     replicas: Replicas?
   ) {
-    let retries = PostgresRetries(limit: retryLimit, servers, configuration.common)
+    let retries = PostgresRetries(limit: retryLimit, servers, configuration)
     self.init(
       engine: PostgresDefinitions.engine, at: servers.places, maximum: configuration.connections,
       timeout: configuration.scopeTimeout, configuration: configuration.common, retries: retries,

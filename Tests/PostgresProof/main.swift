@@ -12,7 +12,8 @@ let verbs: [String: any Verb.Type] = [
   "increments": Increments.self, "plans": Plans.self, "freeze": Freeze.self, "cuts": Cuts.self,
   "migrate": Migrate.self, "failover": Failover.self, "replicas": Replicas.self,
   "patroni": Patroni.self, "sessions": Sessions.self,
-  "throughput": Throughput.self, "by-hand": ByHand.self, "server-types": ServerTypes.self,
+  "throughput": Throughput.self, "feed": Feed.self, "by-hand": ByHand.self,
+  "server-types": ServerTypes.self,
 ]
 
 /// Not print, which keeps lines back where they go to a file.
@@ -29,6 +30,10 @@ let arguments = Array(CommandLine.arguments.dropFirst())
 do {
   if arguments.first == Migrate.child {
     try Migrate.runChild(arguments)
+    exit(0)
+  }
+  if arguments.first == Feed.child {
+    try Feed.runChild(arguments)
     exit(0)
   }
   guard let name = arguments.first, let verb = verbs[name] else {

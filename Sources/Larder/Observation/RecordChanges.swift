@@ -41,14 +41,15 @@ extension DatabaseAccess {
   /// }
   /// ```
   ///
-  /// The feed throws what the untyped feed throws, and the error of reading a row that isn't a record.
+  /// The feed throws what the untyped feed throws, and the error of reading a row that isn't a record. A table
+  /// of PostgreSQL has to report whole rows: `ALTER TABLE city REPLICA IDENTITY FULL`.
   public func changes<R: Record>(
     of type: R.Type, limit: Int = 100_000, byteLimit: Int = 64 << 20,
     beginning: (@Sendable (Database) throws -> Void)? = nil
   ) -> ChangeFeed<RecordChange<R>> {
     ChangeFeed(
       of: [R.core.nameInDatabase], access: self, limit: limit, byteLimit: byteLimit,
-      beginning: beginning
+      needsWholeRows: true, beginning: beginning
     ) { format in
       let decoder = try RecordDecoder(format)
       return { try decoder.change(R.self, $0.columns, $0.old, $0.new) }
@@ -64,7 +65,8 @@ extension DatabaseAccess {
     let tables = types.map { $0.core.nameInDatabase }
     let known = Dictionary(types.map { ($0.core.name.foldedName, $0) }, uniquingKeysWith: { $1 })
     return ChangeFeed(
-      of: tables, access: self, limit: limit, byteLimit: byteLimit, beginning: beginning
+      of: tables, access: self, limit: limit, byteLimit: byteLimit, needsWholeRows: true,
+      beginning: beginning
     ) { format in
       let decoder = try RecordDecoder(format)
       return { row in

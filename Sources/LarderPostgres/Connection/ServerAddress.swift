@@ -72,6 +72,13 @@ struct ServerAddress {
     return copy
   }
 
+  /// A copy that connects by the replication protocol, to the database.
+  var replicating: ServerAddress {
+    var copy = self
+    copy.set("replication", "database")
+    return copy
+  }
+
   /// The host and port, for statistics.
   var name: String {
     let host = value(of: "host") ?? value(of: "hostaddr") ?? "localhost"
@@ -151,17 +158,12 @@ struct ServerAddress {
   /// - Parameter warning: set to 1 when a commit stops waiting for standbys. It has to outlive the
   ///   connection.
   func start(warning: UnsafeMutablePointer<CInt>) throws -> OpaquePointer {
-    var keywords = keywords
+    var keywords = [("client_encoding", "UTF8")]
     // A service file may have its own settings.
     if value(of: "service") == nil {
-      for (name, value) in Self.patience where self.value(of: name) == nil {
-        keywords.append((name, value))
-      }
+      keywords += Self.patience.filter { value(of: $0.0) == nil }
     }
-    let string = (keywords + [("client_encoding", "UTF8")]).map { name, value in
-      "\(name)='\(value.escaping("\\'"))'"
-    }.joined(separator: " ")
-    guard let handle = PQconnectStart(string) else {
+    guard let handle = PQconnectStart(string(with: keywords)) else {
       throw PostgresFailure(SQLState.outOfMemory, "out of memory")
     }
     larder_receive_notices(handle, warning)
@@ -169,6 +171,14 @@ struct ServerAddress {
     PQsetErrorVerbosity(handle, PQERRORS_VERBOSE)
     return handle
   }
+
+  private func string(with others: [(String, String)]) -> String {
+    (keywords + others).map { name, value in "\(name)='\(value.escaping("\\'"))'" }
+      .joined(separator: " ")
+  }
+
+  /// Asks the server whether it accepts connections, and waits some seconds for its answer.
+  func ping() -> PGPing { PQping(string(with: [("connect_timeout", "3")])) }
 }
 
 extension PostgresConnection {

@@ -38,7 +38,10 @@ final class ServerList: Sendable {
   ) throws -> PostgresConnection {
     figures.noteConnecting()
     do {
-      let connection = try connectToAny(configuration, interrupts, deadline)
+      let connection = try connectToAny(deadline) { [keeping] address, limit in
+        try PostgresConnection(
+          address, configuration, interrupts: interrupts, keeping: keeping, deadline: limit)
+      }
       hasFailed.store(false, ordering: .relaxed)
       return connection
     } catch {
@@ -51,9 +54,10 @@ final class ServerList: Sendable {
   /// Whether the last attempt could connect to no server.
   var isFailing: Bool { hasFailed.load(ordering: .relaxed) }
 
-  private func connectToAny(
-    _ configuration: PostgresConfiguration, _ interrupts: PostgresInterrupt?, _ deadline: Int
-  ) throws -> PostgresConnection {
+  /// Connects to the first server of the kind by a closure, which gets its address and its share of the time.
+  func connectToAny<Connection>(
+    _ deadline: Int, _ connect: (ServerAddress, Int) throws -> Connection
+  ) throws -> Connection {
     var failures: [PostgresFailure] = []
     let first = preferred.load(ordering: .relaxed)
     var left = targets.count * servers.count
@@ -65,8 +69,7 @@ final class ServerList: Sendable {
         let limit = now + max(0, deadline - now) / left
         left -= 1
         do {
-          let connection = try PostgresConnection(
-            address, configuration, interrupts: interrupts, keeping: keeping, deadline: limit)
+          let connection = try connect(address, limit)
           preferred.store(index, ordering: .relaxed)
           figures.noteConnected(to: address.name)
           return connection

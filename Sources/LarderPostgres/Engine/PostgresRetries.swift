@@ -13,6 +13,8 @@ final class PostgresRetries: EngineRetries {
   let servers: ServerList
   /// Its log is told of an outage, during which calls are retried and throw nothing.
   private let configuration: Configuration
+  /// How to connect, for the feeds.
+  let settings: PostgresConfiguration
   /// Whether a scope has given up since the last success. Then the server is known to be gone, and no other
   /// scope waits as long again.
   private let hasGivenUp = Atomic<Bool>(false)
@@ -55,8 +57,9 @@ final class PostgresRetries: EngineRetries {
   /// The number of refusals after which a transaction takes turns with others.
   private static let patience = 3
 
-  init(limit: Duration?, _ servers: ServerList, _ configuration: Configuration) {
-    self.configuration = configuration
+  init(limit: Duration?, _ servers: ServerList, _ settings: PostgresConfiguration) {
+    self.settings = settings
+    configuration = settings.common
     self.limit = limit
     self.servers = servers
   }

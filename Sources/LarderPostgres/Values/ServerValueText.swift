@@ -53,7 +53,7 @@ struct ServerValueText {
     case .range(let bound): try writeRange(bytes, bound)
     case .multirange(let bound):
       text.append(UInt8(ascii: "{"))
-      for index in 0..<Int(try reader.take(Int32.self)) {
+      for index in 0..<Int(max(0, try reader.take(Int32.self))) {
         if index > 0 { text.append(UInt8(ascii: ",")) }
         guard let range = try reader.takeValue() else { throw Malformed() }
         try writeRange(range, bound)
@@ -361,6 +361,20 @@ struct WireReader {
     guard count >= 0, bytes.count - offset >= count else { throw ServerValueText.Malformed() }
     defer { offset += count }
     return UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + count])
+  }
+
+  /// Whether all bytes were taken.
+  var isAtEnd: Bool { offset == bytes.count }
+
+  mutating func takeRest() throws -> UnsafeRawBufferPointer {
+    try take(count: bytes.count - offset)
+  }
+
+  /// The text before the next NUL.
+  mutating func takeString() throws -> String {
+    guard let end = bytes[offset...].firstIndex(of: 0) else { throw ServerValueText.Malformed() }
+    defer { offset = end + 1 }
+    return String(decoding: bytes[offset..<end], as: UTF8.self)
   }
 
   /// The next value, which follows its length; nil for NULL, whose length is -1.

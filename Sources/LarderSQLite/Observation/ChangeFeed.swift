@@ -6,23 +6,48 @@ public struct ChangeFeed<Change: Sendable>: AsyncSequence, Sendable {
   private let access: any DatabaseAccess
   private let tables: [String]
   private let limit: RowLog.Amount
+  private let needsWholeRows: Bool
+  private var name: String?
   private let beginning: (@Sendable (Database) throws -> Void)?
   private let decoder: @Sendable (DateFormat) throws -> (RowChange) throws -> Change
 
   /// - Parameters:
   ///   - tables: the names of tables, optionally prefixed by that of their database and a dot; `main`
   ///     otherwise.
+  ///   - needsWholeRows: whether the decoder can't make a change of a part of a row, which is all that some
+  ///     engines report.
   ///   - decoder: makes the function that turns rows into changes, once for each consumer.
   package init(
     of tables: [String], access: any DatabaseAccess, limit: Int, byteLimit: Int,
-    beginning: (@Sendable (Database) throws -> Void)?,
+    needsWholeRows: Bool, beginning: (@Sendable (Database) throws -> Void)?,
     decoder: @escaping @Sendable (DateFormat) throws -> (RowChange) throws -> Change
   ) {
     self.access = access
     self.tables = tables
     self.limit = RowLog.Amount(changes: limit, bytes: byteLimit)
+    self.needsWholeRows = needsWholeRows
     self.beginning = beginning
     self.decoder = decoder
+  }
+
+  /// The same feed with a name under which a server remembers the consumer's position, so that the feed goes on
+  /// there in another process or after a restart. It is a logical replication slot of PostgreSQL.
+  ///
+  /// ```swift
+  /// for try await transaction in pool.changes(of: City.self).lasting(as: "search") { … }
+  /// ```
+  ///
+  /// A transaction counts as handled when the consumer asks for the next one, so that each arrives at least
+  /// once. Only a feed that is new to the server calls `beginning`, or, without one, begins with a transaction
+  /// whose changes are unknown. The server keeps its log for the feed while nobody follows it; see
+  /// <doc:Observing#On-a-server>.
+  ///
+  /// The feed throws `ResultCode.misuse` for a name of other characters than `a` to `z`, digits and `_`, and
+  /// ``UnsupportedByEngine`` on SQLite.
+  public func lasting(as name: String) -> ChangeFeed {
+    var copy = self
+    copy.name = name
+    return copy
   }
 
   /// Makes an iterator, which begins to follow when its first transaction is asked for.
@@ -43,31 +68,33 @@ public struct ChangeFeed<Change: Sendable>: AsyncSequence, Sendable {
     }
 
     /// Begins the feed before the first transaction is asked for.
-    func begin() async throws { _ = try await subscription.begin() }
+    func begin() async throws { try await subscription.begin() }
   }
 
   /// One consumer of the feed.
   fileprivate final class Subscription {
     private let feed: ChangeFeed
-    private let observers: Observers
+    private let connections: Connections
+    /// The feed's number among SQLite's observers; nil before it begins, and on another engine.
     private var id: Int?
+    private var engineFeed: (any EngineFeed)?
     private var decode: ((RowChange) throws -> Change)?
     private var isOver = false
     private var pace = FetchPace()
 
     init(_ feed: ChangeFeed) {
       self.feed = feed
-      observers = feed.access.connections.observers
+      connections = feed.access.connections
     }
 
     func next() async throws -> CommittedChanges<Change>? {
       if isOver { return nil }
       do {
-        let id = try await begin()
-        if let item = try await observers.next(of: id, at: &pace), let decode {
+        try await begin()
+        if let transaction = try await nextRows(), let decode {
           return CommittedChanges(
-            number: item.number, changes: try item.changes.map(decode),
-            isFromElsewhere: item.isFromElsewhere)
+            number: transaction.number, changes: try transaction.changes.map(decode),
+            isFromElsewhere: transaction.isFromElsewhere)
         }
       } catch {
         end()
@@ -78,34 +105,66 @@ public struct ChangeFeed<Change: Sendable>: AsyncSequence, Sendable {
       return nil
     }
 
-    func begin() async throws -> Int {
-      if let id { return id }
-      _ = try PreupdateHook.required()
+    private func nextRows() async throws -> CommittedChanges<RowChange>? {
+      if let engineFeed { return try await engineFeed.next() }
+      guard let id, let item = try await connections.observers.next(of: id, at: &pace) else {
+        return nil
+      }
+      return CommittedChanges(
+        number: item.number, changes: item.changes, isFromElsewhere: item.isFromElsewhere)
+    }
+
+    func begin() async throws {
+      if id != nil || engineFeed != nil { return }
+      let engineFeeds = connections.engineFeeds
+      if engineFeeds == nil { _ = try PreupdateHook.required() }
       guard !feed.tables.isEmpty else {
         throw DatabaseError(.misuse, "a feed needs the name of at least one table")
       }
       for limit in [feed.limit.changes, feed.limit.bytes] where limit <= 0 {
         throw DatabaseError(.misuse, "a feed's limit has to be at least 1, not \(limit)")
       }
-      let id = observers.addFeed(limit: feed.limit)
-      self.id = id
       do {
-        try await observers.install(id, following: feed.tables, beginning: feed.beginning)
-        decode = try feed.decoder(observers.dateFormat)
+        if let engineFeeds {
+          engineFeed = try await engineFeeds.begin(feed.wish, on: connections)
+          decode = try feed.decoder(connections.configuration.dateFormat)
+        } else {
+          try await beginHere()
+        }
       } catch {
         end()
         throw error
       }
-      return id
+    }
+
+    private func beginHere() async throws {
+      guard feed.name == nil else {
+        throw UnsupportedByEngine(
+          engine: connections.engine,
+          feature: "feeds that outlive their process (lasting(as:)): use an outbox")
+      }
+      let observers = connections.observers
+      let id = observers.addFeed(limit: feed.limit)
+      self.id = id
+      try await observers.install(id, following: feed.tables, beginning: feed.beginning)
+      decode = try feed.decoder(observers.dateFormat)
     }
 
     private func end() {
       isOver = true
-      if let id { observers.remove(id) }
+      engineFeed?.end()
+      engineFeed = nil
+      if let id { connections.observers.remove(id) }
       id = nil
     }
 
-    deinit { if let id { observers.remove(id) } }
+    deinit { if id != nil || engineFeed != nil { end() } }
+  }
+
+  private var wish: FeedWish {
+    FeedWish(
+      tables: tables, changeLimit: limit.changes, byteLimit: limit.bytes, name: name,
+      needsWholeRows: needsWholeRows, beginning: beginning)
   }
 }
 
@@ -139,14 +198,16 @@ extension DatabaseAccess {
   ///   - beginning: a closure that is called on the writing connection, in the scope in which the feed
   ///     begins. The feed's first transaction follows directly on the state that it reads.
   ///
-  /// Throws ``UnsupportedByEngine`` if the engine isn't SQLite, or SQLite was built without its preupdate
-  /// hook.
+  /// On PostgreSQL the feed follows everybody's commits; what it needs of the server is in
+  /// <doc:Observing#On-a-server>. Throws ``UnsupportedByEngine`` if the server's `wal_level` isn't `logical`, or
+  /// SQLite was built without its preupdate hook.
   public func changes(
     of tables: [String], limit: Int = 100_000, byteLimit: Int = 64 << 20,
     beginning: (@Sendable (Database) throws -> Void)? = nil
   ) -> ChangeFeed<RowChange> {
     ChangeFeed(
-      of: tables, access: self, limit: limit, byteLimit: byteLimit, beginning: beginning
+      of: tables, access: self, limit: limit, byteLimit: byteLimit, needsWholeRows: false,
+      beginning: beginning
     ) { _ in { $0 } }
   }
 }

@@ -18,21 +18,57 @@ public struct RowChange: Hashable, Sendable {
 
   /// Whether the row was inserted, updated or deleted.
   public var kind: Kind { old == nil ? .insert : new == nil ? .delete : .update }
-  /// The name of the database: `main`, `temp`, or that of an attached one.
+  /// The name of the database: `main`, `temp`, or that of an attached one; on a server that of the schema.
   public let database: String
   /// The table's name, as the schema spells it.
   public let table: String
-  /// The names of the table's columns, in their order.
+  /// The names of the table's columns, in their order. On PostgreSQL, columns whose values aren't reported are
+  /// left out: those of types that can't be read, generated ones, and, in a table whose `REPLICA IDENTITY`
+  /// isn't `FULL`, large ones that an update has left as they were.
   public let columns: [String]
-  /// The values before, in the order of ``columns``; nil for an inserted row.
+  /// The names of the columns of ``old``. They are ``columns``, except in a table of PostgreSQL whose `REPLICA
+  /// IDENTITY` isn't `FULL`: the server then reports only the key of a row as it was before.
+  public var oldColumns: [String] { partialOldColumns ?? columns }
+  private let partialOldColumns: [String]?
+  /// The values before, in the order of ``oldColumns``; nil for an inserted row.
   public let old: [DatabaseValue]?
   /// The values after; nil for a deleted row.
   public let new: [DatabaseValue]?
   let oldRowID: Int64
   let newRowID: Int64
 
+  init(
+    database: String, table: String, columns: [String], old: [DatabaseValue]?,
+    new: [DatabaseValue]?, oldRowID: Int64, newRowID: Int64
+  ) {
+    self.database = database
+    self.table = table
+    self.columns = columns
+    partialOldColumns = nil
+    self.old = old
+    self.new = new
+    self.oldRowID = oldRowID
+    self.newRowID = newRowID
+  }
+
+  /// A change that another engine reports.
+  ///
+  /// - Parameter oldColumns: the columns of the old values, if they aren't those of the new ones.
+  package init(
+    schema: String, table: String, columns: [String], oldColumns: [String]?,
+    old: [DatabaseValue]?, new: [DatabaseValue]?
+  ) {
+    database = schema
+    self.table = table
+    self.columns = columns
+    partialOldColumns = oldColumns
+    self.old = old
+    self.new = new
+    (oldRowID, newRowID) = (0, 0)
+  }
+
   /// The approximate memory that the change takes, in bytes, without what it shares with others.
-  var byteCount: Int {
+  package var byteCount: Int {
     func bytes(_ values: [DatabaseValue]?) -> Int {
       guard let values else { return 0 }
       return values.reduce(32 + values.count * MemoryLayout<DatabaseValue>.stride) { sum, value in
@@ -59,6 +95,12 @@ public struct CommittedChanges<Change: Sendable>: Sendable {
   /// rebuilds a table, records a changeset, or changes rows that can't be read. Read anew everything that
   /// depends on the tables.
   public let isFromElsewhere: Bool
+
+  package init(number: Int, changes: [Change], isFromElsewhere: Bool) {
+    self.number = number
+    self.changes = changes
+    self.isFromElsewhere = isFromElsewhere
+  }
 }
 
 /// The error of a feed that would have had to hold more changes, or more bytes of them, than its limit: its
@@ -72,6 +114,12 @@ public struct FeedOverflow: Error, Hashable, Sendable, CustomStringConvertible {
   public let limit: Int
   /// Which limit was exceeded.
   public let kind: Kind
+
+  package init(number: Int, limit: Int, kind: Kind) {
+    self.number = number
+    self.limit = limit
+    self.kind = kind
+  }
 
   /// The kinds of a feed's limits.
   public enum Kind: Hashable, Sendable {

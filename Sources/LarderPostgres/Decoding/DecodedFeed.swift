@@ -1,0 +1,306 @@
+import CLibPQ
+import Dispatch
+import Glibc
+import LarderSQLite
+
+/// A feed of what a server decodes of its log (logical decoding): of everybody's commits, in their order.
+///
+/// A thread of the feed's own receives, decodes, and tells the server how far the consumer has come, in time
+/// also while the consumer is slow. If the connection is lost, it connects again: a feed that lasts goes on
+/// where it was; any other one gets a new slot, and a transaction whose changes are unknown.
+///
+/// `@unchecked Sendable` is sound because the thread alone uses ``assembly`` and ``system`` once it runs, and
+/// before it the one task that begins the feed.
+final class DecodedFeed: EngineFeed, AccessCompanion, @unchecked Sendable {
+  private let plan: FeedPlan
+  private let servers: ServerList
+  private let configuration: PostgresConfiguration
+  private let connections: Connections
+  private let buffer: FeedBuffer
+  private let interrupts: PostgresInterrupt
+  private var assembly: TransactionAssembly
+  /// The server's identity and timeline, which a failover changes.
+  private var system: [String?]?
+  /// The position from which the slot goes on that lasts; nil if there is none yet.
+  private var slotPosition: UInt64?
+
+  init(
+    _ plan: FeedPlan, _ servers: ServerList, _ configuration: PostgresConfiguration,
+    _ connections: Connections
+  ) throws {
+    self.plan = plan
+    self.servers = servers
+    self.configuration = configuration
+    self.connections = connections
+    slotPosition = plan.slotPosition
+    buffer = FeedBuffer(limit: plan.limit, isPatient: plan.slot != nil)
+    interrupts = try DatabaseError.converting { try PostgresInterrupt() }
+    assembly = TransactionAssembly(
+      of: Set(plan.tables.keys), known: plan.slotPosition == nil ? plan.tables : [:]
+    ) { [connections] numbers in
+      let isKnown = numbers.allSatisfy { ServerType(builtIn: $0) != nil }
+      if isKnown { return numbers.map { ServerType(builtIn: $0) } }
+      var types: [ServerType?] = []
+      try connections.runOnPrimary(.plain, ScopeCall("changes(of:)")) { db in
+        let connection = try db.postgres.connection
+        types = try DatabaseError.converting {
+          try connection.types.types(numbers, on: connection)
+        }
+      }
+      return types
+    }
+  }
+
+  // MARK: Beginning
+
+  /// Begins, or ends and throws. Begins again if a connection is lost meanwhile: then `beginning` is called once
+  /// more, unless the slot already lasts.
+  func begin(_ beginning: (@Sendable (Database) throws -> Void)?) async throws {
+    do {
+      try connections.add(self)
+      var retry = newRetry()
+      while true {
+        do {
+          return try await beginOnce(beginning)
+        } catch let error as BeginningError {
+          throw error.error
+        } catch {
+          try await Task.sleep(for: retry.pause(after: error))
+        }
+      }
+    } catch {
+      end()
+      guard error is CancellationError, !Task.isCancelled else { throw error }
+      throw DatabaseError(.misuse, "database is closed", engine: connections.engine)
+    }
+  }
+
+  /// The error of `beginning`, whose transaction was retried already.
+  private struct BeginningError: Error {
+    let error: any Error
+  }
+
+  /// Makes the slot, calls `beginning` on the state after which it begins, and starts the thread.
+  private func beginOnce(_ beginning: (@Sendable (Database) throws -> Void)?) async throws {
+    let isNew = slotPosition == nil
+    let (connection, slot) = try await withTaskCancellationHandler {
+      try await onOwnThread {
+        try DatabaseError.converting {
+          try self.connectFirst(exporting: isNew && beginning != nil)
+        }
+      }
+    } onCancel: {
+      end()
+    }
+    if isNew, let beginning { try await call(beginning, on: slot.snapshot) }
+    try await onOwnThread {
+      try DatabaseError.converting { try self.start(connection, slot) }
+    }
+    // A consumer that has read nothing knows nothing of what was before, which its former slot may have lost.
+    if plan.slot != nil, isNew ? beginning == nil : plan.hasOtherTables {
+      buffer.appendUnknown()
+    }
+    DispatchQueue(label: "larder.feed").async { self.run(connection) }
+  }
+
+  /// Calls a closure in a transaction that sees an exported snapshot.
+  private func call(
+    _ beginning: @escaping @Sendable (Database) throws -> Void, on snapshot: String
+  ) async throws {
+    struct SnapshotIsGone: Error {}
+    do {
+      try await connections.performOnPrimary(
+        .transaction(.immediate), ScopeCall("changes(of:)")
+      ) { db in
+        try db.postgres.isolate(.repeatableRead)
+        do {
+          try db.executeUpdate(SQL(raw: "SET TRANSACTION SNAPSHOT \(snapshot.quotedText)"))
+        } catch let error as DatabaseError where !SQLState.isTransient(error) {
+          // It went with the connection that has exported it.
+          throw SnapshotIsGone()
+        }
+        try beginning(db)
+      }
+    } catch is SnapshotIsGone {
+      throw FeedPlan.error(SQLState.connectionFailure, "the connection was lost")
+    } catch {
+      throw BeginningError(error: error)
+    }
+  }
+
+  /// A slot that was made, or that exists.
+  private struct Slot: Sendable {
+    var name: String
+    var position: UInt64
+    /// The name of the snapshot after which the slot begins, if it was exported.
+    var snapshot = ""
+  }
+
+  /// Connects, and makes a slot if there is none.
+  private func connectFirst(exporting: Bool) throws -> (ReplicationConnection, Slot) {
+    let connection = try connect()
+    system = try identity(connection)
+    if let name = plan.slot, let slotPosition {
+      return (connection, Slot(name: name, position: slotPosition))
+    }
+    return (connection, try makeSlot(connection, exporting: exporting))
+  }
+
+  /// Has a slot last that is to, and begins to receive.
+  private func start(_ connection: ReplicationConnection, _ slot: Slot) throws {
+    if let name = plan.slot, slot.name != name {
+      // Not before `beginning` has succeeded: a slot that lasts says that it did.
+      try connection.run(
+        "SELECT pg_copy_logical_replication_slot('\(slot.name)', '\(name)', false)")
+      slotPosition = slot.position
+      try connection.run("DROP_REPLICATION_SLOT \(slot.name)")
+    }
+    buffer.begin(at: slot.position)
+    try receive(connection, plan.slot ?? slot.name, from: slot.position)
+  }
+
+  // MARK: The server
+
+  private func connect() throws -> ReplicationConnection {
+    let deadline = (MonotonicClock.now + configuration.connectTimeout).inNanoseconds
+    let connection = try servers.connectToAny(deadline) { [buffer, interrupts] address, limit in
+      try ReplicationConnection(
+        address, interrupts: interrupts, isAbandoned: { buffer.isEnded }, deadline: limit)
+    }
+    // The snapshot's transaction idles while `beginning` reads.
+    try connection.run("SET idle_in_transaction_session_timeout = 0")
+    let timeout = try connection.run(
+      "SELECT setting FROM pg_settings WHERE name = 'wal_sender_timeout'")
+    connection.noteTimeout(milliseconds: timeout.first?.first?.flatMap { Int($0) } ?? 0)
+    return connection
+  }
+
+  private func identity(_ connection: ReplicationConnection) throws -> [String?] {
+    Array(try connection.run("IDENTIFY_SYSTEM").first?.prefix(2) ?? [])
+  }
+
+  /// Makes a temporary slot, which ends with the connection.
+  private func makeSlot(_ connection: ReplicationConnection, exporting: Bool) throws -> Slot {
+    let name = "larder_\(UInt32.random(in: 0...UInt32.max))_\(getpid())"
+    let kind = exporting ? "EXPORT_SNAPSHOT" : "NOEXPORT_SNAPSHOT"
+    let row = try connection.run(
+      "CREATE_REPLICATION_SLOT \(name) TEMPORARY LOGICAL pgoutput \(kind)")
+    guard let found = row.first, found.count >= 3, let position = found[1].flatMap(Self.position)
+    else { throw PostgresFailure(SQLState.wrongState, "the server has made no slot") }
+    return Slot(name: name, position: position, snapshot: found[2] ?? "")
+  }
+
+  private static func position(_ text: String) -> UInt64? {
+    let parts = text.split(separator: "/").map { UInt64($0, radix: 16) }
+    guard parts.count == 2, let high = parts[0], let low = parts[1] else { return nil }
+    return high << 32 | low
+  }
+
+  private func receive(
+    _ connection: ReplicationConnection, _ slot: String, from position: UInt64
+  ) throws {
+    let place = [position >> 32, position & 0xFFFF_FFFF]
+      .map { String($0, radix: 16, uppercase: true) }.joined(separator: "/")
+    let publication = plan.publication.quotedIdentifier.quotedText
+    do {
+      try connection.startCopy(
+        "START_REPLICATION SLOT \(slot) LOGICAL \(place) "
+          + "(proto_version '1', publication_names \(publication), binary 'true')")
+    } catch let failure as PostgresFailure where failure.sqlState == SQLState.wrongState {
+      // The only state in which a slot of the right kind can't be used.
+      throw FeedPlan.lost(slot)
+    }
+  }
+
+  /// Connects again after a connection was lost.
+  private func reconnect() throws -> ReplicationConnection {
+    let connection = try connect()
+    let found = try identity(connection)
+    let isOther = found != system
+    if isOther {
+      buffer.forgetPositions()
+      system = found
+    }
+    assembly.restart()
+    guard let name = plan.slot else {
+      let slot = try makeSlot(connection, exporting: false)
+      buffer.begin(at: slot.position)
+      buffer.appendUnknown()
+      try receive(connection, slot.name, from: slot.position)
+      return connection
+    }
+    // The commits of a former primary may be lost that were reported.
+    if isOther { buffer.appendUnknown() }
+    do {
+      try receive(connection, name, from: buffer.received)
+    } catch let failure as PostgresFailure where failure.sqlState == "42704" {
+      let slot = try connection.run(
+        "CREATE_REPLICATION_SLOT \(name) LOGICAL pgoutput NOEXPORT_SNAPSHOT")
+      buffer.forgetPositions()
+      if !isOther { buffer.appendUnknown() }
+      let position = (slot.first?[1]).flatMap { $0.flatMap(Self.position) } ?? 0
+      try receive(connection, name, from: position)
+    }
+    return connection
+  }
+
+  // MARK: The thread
+
+  private func newRetry() -> Retry {
+    Retry(limit: configuration.retryLimit) { error in
+      // A slot is in use for a moment after its connection was lost.
+      SQLState.isTransient(error) || error.sqlState == "55006"
+    }
+  }
+
+  private func pause(_ time: Duration) {
+    let end = MonotonicClock.now + time
+    while !buffer.isEnded, MonotonicClock.now < end {
+      var file = pollfd(fd: interrupts.file, events: Int16(POLLIN), revents: 0)
+      let left = (end - MonotonicClock.now).inNanoseconds / 1_000_000 + 1
+      if poll(&file, 1, Int32(clamping: left)) > 0 { _ = interrupts.take() }
+    }
+  }
+
+  /// Receives until the feed ends.
+  private func run(_ first: ReplicationConnection) {
+    var connection: ReplicationConnection? = first
+    var retry = newRetry()
+    while !buffer.isEnded {
+      do {
+        try DatabaseError.converting {
+          let current = try connection ?? reconnect()
+          connection = nil
+          retry = newRetry()
+          defer { current.close() }
+          var receiving = FeedReceiving(current, buffer)
+          try receiving.run(&assembly)
+        }
+      } catch {
+        guard !buffer.isEnded else { break }
+        do { pause(try retry.pause(after: error)) } catch { buffer.end(.failure(error)) }
+      }
+    }
+    connection?.close()
+    connections.remove(self)
+  }
+
+  // MARK: The consumer
+
+  func next() async throws -> CommittedChanges<RowChange>? {
+    try await buffer.next { [interrupts] in interrupts.wake() }
+  }
+
+  func end() {
+    buffer.end(.success(()))
+    interrupts.wake()
+    connections.remove(self)
+  }
+
+  // MARK: The pool
+
+  func pause() { end() }
+  func resume() {}
+  func abandon() { end() }
+  var currentWork: (label: String, since: Duration)? { nil }
+}

@@ -1,0 +1,104 @@
+import CLibPQ
+import Larder
+import LarderSQLite
+
+/// The publication of a feed's tables, which tells the server what to decode.
+///
+/// Larder makes one for each set of tables, and for each feed that lasts, if the role may: it has to own the
+/// tables, and to have CREATE on the database. Otherwise one that has the tables has to exist.
+///
+/// See [Publication](https://www.postgresql.org/docs/current/logical-replication-publication.html).
+struct FeedPublication {
+  private let name: String
+  /// The tables, quoted and sorted, and their numbers.
+  private let tables: [String]
+  private let numbers: Set<Oid>
+
+  init(_ name: String, of tables: [String], _ numbers: Set<Oid>) {
+    self.name = name
+    self.tables = tables
+    self.numbers = numbers
+  }
+
+  /// The name of the publication of a feed that lasts.
+  static func name(ofFeed feed: String) -> String { "larder_feed_\(feed)" }
+
+  /// The name of the publication of feeds that don't last: `larder:public.city`, with a hash in place of what
+  /// would be too long.
+  static func name(of tables: [String]) -> String {
+    let name = "larder:" + tables.joined(separator: ",").replacing("\"", with: "")
+    guard name.utf8.count > 63 else { return name }
+    return String(name.prefix(24)).filter(\.isASCII) + "-"
+      + StatementNames.hash(name, []).suffix(25)
+  }
+
+  /// Makes the publication, or changes the tables that it has. Returns its name, and whether it existed with
+  /// other tables.
+  func make(in db: Database) throws -> (name: String, hasChanged: Bool) {
+    for attempt in 0... {
+      do {
+        guard let found = try published(by: name, in: db) else {
+          try db.executeUpdate(
+            SQL(raw: "CREATE PUBLICATION \(name.quotedIdentifier) FOR TABLE \(list)"))
+          return (name, false)
+        }
+        if found == numbers { return (name, false) }
+        try db.executeUpdate(
+          SQL(raw: "ALTER PUBLICATION \(name.quotedIdentifier) SET TABLE \(list)"))
+        return (name, true)
+      } catch let error as DatabaseError {
+        if error.sqlState == "42501" { return (try existing(in: db), false) }
+        // Another feed makes the same.
+        guard attempt < 10, ["42710", "23505", "XX000"].contains(error.sqlState) else {
+          throw error
+        }
+      }
+    }
+    return (name, false)
+  }
+
+  private var list: String { tables.joined(separator: ", ") }
+
+  /// The tables of a publication; nil if there is none of the name.
+  private func published(by name: String, in db: Database) throws -> Set<Oid>? {
+    let rows = try db.executeQuery(
+      """
+      SELECT coalesce(r.prrelid, 0)::bigint FROM pg_catalog.pg_publication p
+        LEFT JOIN pg_catalog.pg_publication_rel r ON r.prpubid = p.oid
+      WHERE p.pubname::text = \(name)
+      """)
+    defer { rows.close() }
+    var found: Set<Oid>?
+    while try rows.next() {
+      let number = Oid(truncatingIfNeeded: try rows.get(at: 0, as: Int64.self))
+      found = (found ?? []).union(number == 0 ? [] : [number])
+    }
+    return found
+  }
+
+  /// The name of a publication of somebody else's that has all changes of the tables. Conditions and lists of
+  /// columns, of which servers before 15 know nothing, would keep some back.
+  private func existing(in db: Database) throws -> String {
+    let wanted = numbers.map { Int64($0) }.sorted()
+    let rows = try db.executeQuery(
+      SQL(
+        raw: """
+          SELECT p.pubname::text FROM pg_catalog.pg_publication p
+          WHERE p.pubinsert AND p.pubupdate AND p.pubdelete AND p.pubtruncate AND NOT EXISTS (
+            SELECT FROM unnest('{\(wanted.map(String.init).joined(separator: ","))}'::bigint[]) w (oid)
+            WHERE NOT p.puballtables AND NOT EXISTS (
+              SELECT FROM pg_catalog.pg_publication_rel r
+              WHERE r.prpubid = p.oid AND r.prrelid::bigint = w.oid
+                AND to_jsonb(r)->>'prqual' IS NULL AND to_jsonb(r)->>'prattrs' IS NULL))
+          ORDER BY p.puballtables, p.pubname LIMIT 1
+          """))
+    defer { rows.close() }
+    guard try rows.next() else {
+      throw FeedPlan.error(
+        "42501",
+        "changes(of:) needs a publication, which this role can't make. The tables' owner can, with CREATE on "
+          + "the database: CREATE PUBLICATION \(name.quotedIdentifier) FOR TABLE \(list)")
+    }
+    return try rows.get(at: 0, as: String.self)
+  }
+}
