@@ -13,6 +13,7 @@ let verbs: [String: any Verb.Type] = [
   "migrate": Migrate.self, "failover": Failover.self, "replicas": Replicas.self,
   "patroni": Patroni.self, "sessions": Sessions.self,
   "throughput": Throughput.self, "by-hand": ByHand.self, "server-types": ServerTypes.self,
+  "values": Values.self,
 ]
 
 /// Not print, which keeps lines back where they go to a file.
