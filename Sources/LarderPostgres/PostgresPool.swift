@@ -28,6 +28,7 @@ public final class PostgresPool: DatabaseAccess {
   private let configuration: PostgresConfiguration
   private let replicas: Replicas?
   private let figures: ServerFigures
+  let listener: ServerListener
 
   /// Connects once, to see that the server is there.
   ///
@@ -46,8 +47,10 @@ public final class PostgresPool: DatabaseAccess {
     self.configuration = configuration
     replicas = Self.replicas(servers, configuration)
     figures = servers.figures
+    listener = ServerListener(servers, configuration)
     connections = Connections(
-      servers, configuration, retryLimit: configuration.retryLimit, replicas: replicas)
+      servers, configuration, retryLimit: configuration.retryLimit, replicas: replicas,
+      listener: listener)
     try connections.connect()
   }
 
@@ -121,7 +124,9 @@ public final class PostgresPool: DatabaseAccess {
     let replicas = list.servers.map { server in
       (
         name: server.name,
-        connections: Connections(ServerList(standby: server), own, retryLimit: nil, replicas: nil)
+        connections: Connections(
+          ServerList(standby: server), own, retryLimit: nil, replicas: nil,
+          listener: nil)
       )
     }
     return Replicas(replicas, waitAtMost: wait, configuration.common, list.figures)
@@ -224,13 +229,13 @@ public final class PostgresPool: DatabaseAccess {
 extension Connections {
   fileprivate convenience init(
     _ servers: ServerList, _ configuration: PostgresConfiguration, retryLimit: Duration?,
-    replicas: Replicas?
+    replicas: Replicas?, listener: ServerListener?
   ) {
     let retries = PostgresRetries(limit: retryLimit, servers, configuration)
     self.init(
       engine: PostgresDefinitions.engine, at: servers.places, maximum: configuration.connections,
       timeout: configuration.scopeTimeout, configuration: configuration.common, retries: retries,
-      replicas: replicas
+      replicas: replicas, observation: listener
     ) {
       Database(
         try PostgresEngine(servers, configuration, retries: retries, replicas: replicas),

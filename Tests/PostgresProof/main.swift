@@ -12,7 +12,7 @@ let verbs: [String: any Verb.Type] = [
   "increments": Increments.self, "plans": Plans.self, "freeze": Freeze.self, "cuts": Cuts.self,
   "migrate": Migrate.self, "failover": Failover.self, "replicas": Replicas.self,
   "patroni": Patroni.self, "sessions": Sessions.self,
-  "throughput": Throughput.self, "feed": Feed.self, "by-hand": ByHand.self,
+  "throughput": Throughput.self, "feed": Feed.self, "values": Values.self, "by-hand": ByHand.self,
   "server-types": ServerTypes.self,
 ]
 

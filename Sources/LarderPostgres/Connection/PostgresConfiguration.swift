@@ -93,6 +93,10 @@ public struct PostgresConfiguration: Sendable {
   /// or for databases without such types. No type is refused then.
   package var readsText = false
 
+  /// How often the connection that listens looks whether it is alive, and whether observed tables are what
+  /// they were.
+  var listeningInterval = Duration.seconds(5)
+
   /// How long the server has to answer when a statement is cancelled, before the connection is given up.
   var cancellationPatience = Duration.milliseconds(300)
 

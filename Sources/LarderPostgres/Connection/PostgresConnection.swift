@@ -79,6 +79,8 @@ final class PostgresConnection {
   @exclusivity(unchecked) var roundTripCount = 0
   /// How many of the statements that were sent together last the server has confirmed.
   @exclusivity(unchecked) var confirmedCount = 0
+  /// The notifications that have arrived; nil if the connection doesn't listen.
+  @exclusivity(unchecked) var received: [(channel: String, payload: String)]?
   /// The COPY whose rows are being written. Nothing else runs meanwhile.
   @exclusivity(unchecked) var copying: ObjectIdentifier?
   /// The statement whose rows are on the way. Unretained: the statement clears it before it is deallocated.
@@ -211,8 +213,7 @@ final class PostgresConnection {
       }
       _ = interrupts.take()
     }
-    // Notifications would pile up, since nothing reads them.
-    while let handle, let notification = PQnotifies(handle) { PQfreemem(notification) }
+    takeNotifications()
   }
 
   /// Ends the statement whose remaining rows are unwanted: by reading them or, if that takes too long, by

@@ -13,6 +13,8 @@ final class ServerList: Sendable {
   private let keeping = StatementKeeping()
   private let hasFailed = Atomic<Bool>(false)
   let figures = ServerFigures()
+  /// The tables that observed values have read.
+  let tables = ObservedTables()
 
   /// Reads an address. If it names several servers and no kind, a writable one is wanted.
   init(_ address: String) throws {

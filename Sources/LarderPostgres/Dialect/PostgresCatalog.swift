@@ -47,6 +47,7 @@ struct PostgresCatalog: EngineCatalog {
         UNION ALL
         SELECT g.oid, 4, 'trigger', g.tgname::text, c.relname::text, pg_get_triggerdef(g.oid, true)
         FROM pg_trigger g JOIN pg_class c ON c.oid = g.tgrelid
+          AND g.tgname <> 'larder_change'
         WHERE NOT g.tgisinternal AND NOT c.relispartition AND \(isCurrent)
       ) AS entries ORDER BY oid, part
       """)

@@ -36,7 +36,7 @@ enum HarmlessFunctions {
     make_date make_interval make_time make_timestamp make_timestamptz now overlaps statement_timestamp timeofday
     timezone to_char to_date to_number to_timestamp transaction_timestamp
 
-    coalesce nullif num_nonnulls num_nulls hashtext hashtextextended gen_random_uuid
+    coalesce nullif pg_notify num_nonnulls num_nulls hashtext hashtextextended gen_random_uuid
 
     array_agg array_append array_cat array_dims array_fill array_length array_lower array_ndims array_position
     array_positions array_prepend array_remove array_replace array_to_string array_upper cardinality generate_series

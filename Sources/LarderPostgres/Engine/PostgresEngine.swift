@@ -34,6 +34,11 @@ final class PostgresEngine: CatalogedEngine {
   /// Whether the outermost savepoint has begun the transaction.
   var isSavepointOutermost = false
 
+  /// Whether a savepoint was rolled back, with which the transaction has lost the locks of what it had read.
+  var hasLostLocks = false
+  /// The query for what the transaction has read; nil if it wasn't needed yet.
+  var locksStatement: PostgresStatement?
+
   /// The servers to reconnect to.
   let servers: ServerList
   let configuration: PostgresConfiguration
@@ -97,7 +102,10 @@ final class PostgresEngine: CatalogedEngine {
     }
   }
 
-  func close() { connection.close() }
+  func close() {
+    locksStatement = nil
+    connection.close()
+  }
 
   /// Calls a closure that uses the connection, and converts its `PostgresFailure` to `DatabaseError`.
   func perform<T>(
@@ -181,6 +189,7 @@ final class PostgresEngine: CatalogedEngine {
     self.isReading = isReading
     savepointCount = 0
     isSavepointOutermost = false
+    hasLostLocks = false
     // BEGIN is sent with the first statement.
     connection.deferred = [sql]
   }

@@ -35,6 +35,7 @@ extension PostgresEngine {
 
   func rollbackToSavepoint() throws {
     if isSavepointEmpty { return }
+    hasLostLocks = true
     try connection.endRows()
     try connection.run("ROLLBACK TO SAVEPOINT \(Self.savepointName)")
   }

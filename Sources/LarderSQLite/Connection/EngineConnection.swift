@@ -67,8 +67,24 @@ package protocol EngineConnection: AnyObject {
   func endMigration(restoring searchPath: String, inTransaction: Bool) throws
   /// Creates, or cleans, the engine's own tables, before each run of migrations.
   func makeBookkeeping() throws
+  /// The tables that the open transaction has read. Throws if that isn't known, or if one of them can't be
+  /// observed.
+  func tablesRead() throws -> EngineReads
+  /// Has the engine report commits to tables, from the end of the transaction on. Returns false if other
+  /// transactions are in the way now. The transaction then has to be rolled back.
+  func reportCommits(to tables: Set<UInt32>) throws -> Bool
   /// Closes the connection. Does nothing in a forked process.
   func close()
+}
+
+/// The tables that a transaction of another engine has read, by the engine's numbers.
+package struct EngineReads: Sendable {
+  /// The tables, with those whose changes may change their rows.
+  package var tables: Set<UInt32> = []
+  /// Tables that were read, but whose commits the engine doesn't report yet.
+  package var unreported: Set<UInt32> = []
+
+  package init() {}
 }
 
 /// The dialect of an engine, which the layers above write SQL in: an object of their class has what they need.

@@ -3,15 +3,23 @@ import CSQLite
 // Reports statements to their followers.
 
 extension Database {
-  /// Calls a closure, and returns its result with the region that it has read.
-  func recordingReads<T>(_ body: (Database) throws -> T) throws -> (T, Region) {
+  /// Calls a closure, and returns its result with the region that it has read, and another engine's tables
+  /// in it whose commits aren't reported yet.
+  func recordingReads<T>(
+    _ body: (Database) throws -> T
+  ) throws -> (value: T, region: Region, unreported: Set<UInt32>) {
+    if let engine {
+      let value = try body(self)
+      let reads = try connection.reporting { try engine.tablesRead() }
+      return (value, Region(tables: reads.tables), reads.unreported)
+    }
     collectRegions()
     let recorder = ReadRecorder()
     let outer = connection.recorder
     connection.recorder = recorder
     defer { connection.recorder = outer }
     let value = try body(self)
-    return (value, recorder.region)
+    return (value, recorder.region, [])
   }
 
   /// Starts collecting what statements read and write. Statements that are compiled already are dropped,

@@ -6,9 +6,16 @@
 /// observer that pauses by itself isn't woken meanwhile, and then reads the newest state.
 struct FetchPace {
   /// How many reads may follow each other without a pause.
-  private static let burst = 20
-  /// The time between reads after that. Short enough for a commit to be seen within a millisecond.
-  private static let interval = Duration.microseconds(250)
+  private let burst: Int
+  /// The time between reads after that.
+  private let interval: Duration
+
+  /// - Parameter isOnServer: whether reads are calls to a server, which take time from its writers: then they
+  ///   are a hundredth of a second apart. Otherwise a commit is seen within a millisecond.
+  init(isOnServer: Bool = false) {
+    burst = isOnServer ? 2 : 20
+    interval = isOnServer ? .milliseconds(10) : .microseconds(250)
+  }
 
   /// When the next read would be due if all were evenly spaced, on the ``MonotonicClock``.
   private var due = Duration.zero
@@ -16,8 +23,8 @@ struct FetchPace {
   /// Waits until the next read is allowed. Throws if the task is cancelled.
   mutating func wait() async throws {
     let now = MonotonicClock.now
-    let early = due - now - Self.interval * Self.burst
-    due = max(due, now) + Self.interval
+    let early = due - now - interval * burst
+    due = max(due, now) + interval
     if early > .zero { try await Task.sleep(for: early) }
   }
 }

@@ -29,15 +29,18 @@ private final class ValueObservation<Value: Sendable> {
   private var id: Int?
   private var last: Value?
   private var isOver = false
-  private var pace = FetchPace()
+  private var pace: FetchPace
   /// The duration of the last read, in nanoseconds.
   private var timeOfRead = Int.max
+  /// Another engine's tables that were read, but whose commits aren't reported yet.
+  private var unreported: Set<UInt32> = []
   /// The installation of the observers, which runs beside the first read while somebody writes.
   private var installing: Task<Void, any Error>?
 
   init(_ source: ObservedValues<Value>) {
     self.source = source
     observers = source.access.connections.observers
+    pace = FetchPace(isOnServer: source.access.connections.engineObservation != nil)
   }
 
   func next() async throws -> Value? {
@@ -47,11 +50,15 @@ private final class ValueObservation<Value: Sendable> {
     } catch {
       end()
       if error is CancellationError, Task.isCancelled { return nil }
+      // A read on a server, or the wait to have its commits reported, is surprised by the end of the pool.
+      if isOnEngine, observers.isClosed { return nil }
       throw error
     }
     end()
     return nil
   }
+
+  private var isOnEngine: Bool { source.access.connections.engineObservation != nil }
 
   private func read() async throws -> Value? {
     let id = try await begin()
@@ -80,22 +87,27 @@ private final class ValueObservation<Value: Sendable> {
   private func readOnce(_ id: Int, isOnOwnThread: Bool) async throws -> Outcome {
     if last != nil {
       try await endInstalling(id)
-      if try await !observers.wait(for: id) { return .over }
+      if !unreported.isEmpty {
+        try await beReported()
+      } else if try await !observers.wait(for: id) {
+        return .over
+      }
     }
     try await pace.wait()
     let fetch = source.fetch
     var call = source.call
     call.isOnOwnThread = isOnOwnThread
-    let (value, time) = try await source.access.connections.perform(.read, call) {
+    let (value, time, unreported) = try await source.access.connections.performForObserver(call) {
       [observers] db in
       // Called inside the scope: while it waits for a connection, the observer needn't be told of commits.
       observers.willRead(id)
       let start = MonotonicClock.nanoseconds
-      let (value, region) = try db.recordingReads(fetch)
+      let (value, region, unreported) = try db.recordingReads(fetch)
       observers.hasRead(region, id)
-      return (value, MonotonicClock.nanoseconds &- start)
+      return (value, MonotonicClock.nanoseconds &- start, unreported)
     }
     timeOfRead = time
+    self.unreported = unreported
     if let last, Self.areEqual(last, value) { return .same }
     last = value
     return .value(value)
@@ -105,6 +117,7 @@ private final class ValueObservation<Value: Sendable> {
     if let id { return id }
     let id = observers.addObserver()
     self.id = id
+    if try await observers.beginOnEngine(id) { return id }
     guard observers.readsBeforeInstalling else {
       try await observers.install()
       return id
@@ -125,6 +138,15 @@ private final class ValueObservation<Value: Sendable> {
     self.installing = nil
     observers.readAgain(id)
   }
+
+  /// Has commits to the tables reported that were read. The value is read again after it, since commits
+  /// before it were missed. If others are in the way, that is tried again with each read, at intervals.
+  private func beReported() async throws {
+    if try await observers.reportCommits(to: unreported) { return }
+    try await Task.sleep(for: Self.retryInterval)
+  }
+
+  private static var retryInterval: Duration { .milliseconds(250) }
 
   private func end() {
     isOver = true
@@ -171,8 +193,10 @@ extension DatabaseAccess {
   /// The sequence ends when its task is cancelled, when the queue or pool is closed, and after a closure that
   /// has read nothing of this database. It rethrows the closure's errors, such as `ResultCode.readOnly` for
   /// writing. It throws `ResultCode.readOnlyMoved` if another file has replaced the database's, or there has
-  /// been none for five seconds, and ``UnsupportedByEngine`` if the engine isn't SQLite. Each loop over it
-  /// observes independently.
+  /// been none for five seconds. Each loop over it observes independently.
+  ///
+  /// On a PostgreSQL server, values follow the tables that the closure has read, whoever changes them: see
+  /// <doc:Observing#Values-on-a-server>.
   public func values<Value: Sendable>(
     of fetch: @escaping @Sendable (Database) throws -> Value,
     label: StaticString = #function, line: UInt = #line

@@ -54,6 +54,7 @@ final class Observers: ScopeObserver, @unchecked Sendable {
     }
     watcher?.stop()
     waiter?.resume()
+    connections?.engineObservation?.end(id)
   }
 
   /// Whether a value is better read before commits are reported: somebody writes now, and a reader can read
@@ -62,6 +63,29 @@ final class Observers: ScopeObserver, @unchecked Sendable {
     guard let connections, connections.pool != nil, connections.writer?.lock.isHeld == true
     else { return false }
     return !state.withLock { $0.isInstalled }
+  }
+
+  /// Has another engine report its commits to an observer. Returns false if the engine is SQLite, or can't.
+  func beginOnEngine(_ id: Int) async throws -> Bool {
+    guard let observation = connections?.engineObservation else { return false }
+    try await observation.begin(id) { [weak self] tables in
+      self?.tell(tables.map { Region(tables: $0) } ?? .everything)
+    }
+    return true
+  }
+
+  /// Has another engine report commits to these tables from now on. Returns false if other transactions are
+  /// in the way now.
+  func reportCommits(to tables: Set<UInt32>) async throws -> Bool {
+    struct IsInTheWay: Error {}
+    do {
+      try await connections?.perform(.transaction(.immediate), ScopeCall("observe()")) { db in
+        guard try db.engine?.reportCommits(to: tables) != false else { throw IsInTheWay() }
+      }
+      return true
+    } catch is IsInTheWay {
+      return false
+    }
   }
 
   /// Has the writing connection report its commits, and a feed begin. Throws ``UnsupportedByEngine`` if the
@@ -95,6 +119,8 @@ final class Observers: ScopeObserver, @unchecked Sendable {
     }
     watcher?.start()
   }
+
+  var isClosed: Bool { state.withLock { $0.isClosed } }
 
   /// Whether nobody observes.
   var isUnused: Bool { state.withLock { $0.isUnused } }
@@ -164,6 +190,13 @@ final class Observers: ScopeObserver, @unchecked Sendable {
     wake(waiters)
     if let later { wakeLate(at: later) }
     return isUnused
+  }
+
+  /// Tells the observers of values of what commits on another engine have touched.
+  private func tell(_ touched: Region) {
+    let (waiters, later) = state.withLock { $0.collect($0.tell(touched)) }
+    wake(waiters)
+    if let later { wakeLate(at: later) }
   }
 
   private func wakeLate(at time: Int) {

@@ -10,6 +10,8 @@ public final class Connections: Sendable {
   let pool: ConnectionPool?
   /// The replicas that run another engine's reads; nil if there are none.
   let replicas: (any EngineReplicas)?
+  /// Reports another engine's commits; nil if there is none, or it can't.
+  let engineObservation: (any EngineObservation)?
   private let waitGraph: WaitGraph?
   let tokenBuckets = ScopeTokenBuckets()
   /// The observer of commits; nil if there has never been one.
@@ -55,6 +57,7 @@ public final class Connections: Sendable {
     surroundings = writer.location.map { FileSurroundings($0) }
     engineRetries = nil
     replicas = nil
+    engineObservation = nil
     poolReference = pool.map(Unmanaged.passUnretained)
     writerReference = .passUnretained(writer)
     waitGraph = pool.map { WaitGraph(maximumReaders: $0.maximum) }
@@ -74,6 +77,7 @@ public final class Connections: Sendable {
   package init(
     engine: String, at place: String, maximum: Int, timeout: Duration, configuration: Configuration,
     retries: any EngineRetries, replicas: (any EngineReplicas)? = nil,
+    observation: (any EngineObservation)? = nil,
     open: @escaping @Sendable () throws -> Database
   ) {
     let pool = ConnectionPool(maximum: maximum, timeout: timeout, open: open)
@@ -88,6 +92,7 @@ public final class Connections: Sendable {
     surroundings = nil
     engineRetries = retries
     self.replicas = replicas
+    engineObservation = observation
     poolReference = .passUnretained(pool)
     writerReference = nil
     waitGraph = WaitGraph(maximumReaders: pool.maximum)
@@ -96,7 +101,10 @@ public final class Connections: Sendable {
 
   /// The writing connection is closed last: the others, which only read, couldn't move the log into the file.
   deinit {
-    if isOfThisProcess { moveWatcher?.stop() }
+    if isOfThisProcess {
+      moveWatcher?.stop()
+      engineObservation?.close()
+    }
     for companion in companions.withLock({ $0.list }) { companion.abandon() }
     pool?.abandon()
     writer?.checkpointer?.close(makesNoMore: true)

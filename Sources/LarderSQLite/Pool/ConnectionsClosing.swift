@@ -39,6 +39,7 @@ extension Connections {
     self.companions.withLock { $0 = ([], true) }
     for companion in companions { companion.abandon() }
     moveWatcher?.stop()
+    engineObservation?.close()
     observer.withLock { $0 }?.hasClosed()
   }
 

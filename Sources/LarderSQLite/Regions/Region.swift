@@ -64,6 +64,13 @@ struct Region: Equatable, Sendable {
     return region
   }()
 
+  /// Whole tables of another engine, by the engine's numbers of them.
+  init(tables numbers: some Sequence<UInt32>) {
+    for number in numbers { insert(.all, of: TableName(database: "", table: String(number))) }
+  }
+
+  init() {}
+
   var isEmpty: Bool { !isEverything && tables.isEmpty }
 
   func intersects(_ other: Region) -> Bool {

@@ -1,0 +1,94 @@
+import LarderSQLite
+
+/// The tables of a server that values have read, as far as they are known to report their commits.
+final class ObservedTables: Sendable {
+  /// The name of the triggers by which tables report their commits.
+  static let trigger = "larder_change"
+
+  private let state = Lock(State())
+
+  private struct State {
+    /// The tables whose commits are reported, each with those whose changes may change its rows: its
+    /// partitions, and the tables of which it is one.
+    var families: [UInt32: Set<UInt32>] = [:]
+    /// Views, indexes and the like, which report nothing by themselves.
+    var others: Set<UInt32> = []
+    /// The stamps of tables and views when they were looked up.
+    var stamps: [UInt32: Int64] = [:]
+    /// Changes when everything is forgotten.
+    var generation = 0
+  }
+
+  /// One relation that was looked up.
+  struct Found {
+    let isTable: Bool
+    /// The tables whose changes may change its rows, itself among them.
+    var family: Set<UInt32> = []
+    var stamps: [UInt32: Int64] = [:]
+    /// Whether all of the family report their commits.
+    var isReported = true
+  }
+
+  var generation: Int { state.withLock { $0.generation } }
+
+  /// Adds what is known of some relations to what was read. Returns those that aren't known.
+  func add(_ numbers: [UInt32], to reads: inout EngineReads) -> [UInt32] {
+    state.withLock { state in
+      numbers.filter { number in
+        if let family = state.families[number] {
+          reads.tables.formUnion(family)
+          return false
+        }
+        return !state.others.contains(number)
+      }
+    }
+  }
+
+  /// Notes relations that were looked up. Those that don't report their commits yet will be looked up again.
+  func note(_ found: [UInt32: Found], of generation: Int) {
+    state.withLock { state in
+      guard state.generation == generation else { return }
+      for (number, one) in found where one.isReported {
+        if one.isTable { state.families[number] = one.family } else { state.others.insert(number) }
+        state.stamps.merge(one.stamps) { $1 }
+      }
+    }
+  }
+
+  func forgetAll() {
+    state.withLock { state in
+      state = State(generation: state.generation + 1)
+    }
+  }
+
+  // MARK: Changes of the schema
+
+  /// A number of a table or view `c` that changes with its definition, its rewriting, its trigger, and its
+  /// partitions.
+  ///
+  /// A change of the schema is no statement that fires a trigger. An update of a catalog's row changes its
+  /// `xmin`; VACUUM and ANALYZE don't.
+  static let stamp = """
+    hashtextextended(concat_ws(' ', c.oid, c.xmin, c.relfilenode,
+      (SELECT string_agg(r.xmin::text, ',' ORDER BY r.oid) FROM pg_catalog.pg_rewrite r
+        WHERE r.ev_class = c.oid),
+      (SELECT string_agg(t.tgenabled::text, ',') FROM pg_catalog.pg_trigger t
+        WHERE t.tgrelid = c.oid AND t.tgname = \(trigger.quotedText)),
+      (SELECT string_agg(i.inhrelid::text, ',' ORDER BY i.inhrelid) FROM pg_catalog.pg_inherits i
+        WHERE i.inhparent = c.oid)), 0)
+    """
+
+  /// The query for a number that the stamps of all tables and views make, and what it was when they were
+  /// looked up; nil if none are known.
+  var check: (sql: String, expected: Int64)? {
+    let stamps = state.withLock { $0.stamps }
+    guard !stamps.isEmpty else { return nil }
+    let list = stamps.keys.sorted().map(String.init).joined(separator: ",")
+    return (
+      """
+      SELECT coalesce(bit_xor(\(Self.stamp)), 0) FROM pg_catalog.pg_class c
+      WHERE c.oid = ANY('{\(list)}'::oid[])
+      """, stamps.values.reduce(0, ^)
+    )
+  }
+}
