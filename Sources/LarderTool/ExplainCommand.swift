@@ -29,7 +29,9 @@ extension Command {
     }
     let file = try DatabaseFile(invocation.arguments[0], invocation)
     let explanation = try file.read { db in
-      try NamedDatabase.file(file).reportingSQL { try Explanation(db, sql, measures: !invocation.has("untrusted")) }
+      try NamedDatabase.file(file).reportingSQL {
+        try Explanation(db, sql, measures: !invocation.has("untrusted"))
+      }
     }
     try invocation.show(explanation, explanation.lines)
   }

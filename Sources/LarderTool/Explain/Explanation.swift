@@ -69,7 +69,8 @@ struct Measurement: Encodable {
   /// The times in words.
   var text: String {
     func shown(_ milliseconds: Double) -> String {
-      milliseconds >= 10 ? "\(Int(milliseconds)) ms" : "\((milliseconds * 1000).rounded() / 1000) ms"
+      milliseconds >= 10
+        ? "\(Int(milliseconds)) ms" : "\((milliseconds * 1000).rounded() / 1000) ms"
     }
     let old = before.map(shown) ?? "more than a second"
     let part = sampledTables.isEmpty ? "a copy" : "a sample of the rows"

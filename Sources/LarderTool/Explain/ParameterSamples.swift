@@ -39,25 +39,33 @@ struct ParameterSamples {
     let isUpper = before?.isWord("and") == true && place > 2 && tokens[place - 3].isWord("between")
     // Before the parameter are an operator and a column, or the rest of a list: a = ?, a IN (?, ?).
     var index = place - 1
-    while index >= 0, !(tokens[index].kind == .word && Self.isName(tokens[index]))
-      && !(tokens[index].kind == .quoted && tokens[index].identifier != nil)
+    while index >= 0,
+      !(tokens[index].kind == .word && Self.isName(tokens[index]))
+        && !(tokens[index].kind == .quoted && tokens[index].identifier != nil)
     {
       index -= 1
     }
     guard index >= 0, let name = tokens[index].identifier else { return nil }
     for table in tables {
-      guard let column = try db.columns(of: table, in: "main").first(where: {
-        $0.name.foldedName == name.foldedName
-      })?.name else { continue }
+      guard
+        let column = try db.columns(of: table, in: "main").first(where: {
+          $0.name.foldedName == name.foldedName
+        })?.name
+      else { continue }
       let list = "\(column.quotedIdentifier)"
       let from = "FROM main.\(table.quotedIdentifier) WHERE \(list) IS NOT NULL"
-      let rows = try db.value(SQL(raw: "SELECT count(*) FROM (SELECT 1 \(from) LIMIT 2000)"), as: Int.self) ?? 0
+      let rows =
+        try db.value(SQL(raw: "SELECT count(*) FROM (SELECT 1 \(from) LIMIT 2000)"), as: Int.self)
+        ?? 0
       // Different parameters get different rows' values; the upper end of a range is a large value.
       let share = isUpper ? 4 : 2
       let offset = isUpper ? rows - 1 - rows / share : (rows / 3 + number * 7) % max(1, rows)
       let order = isUpper ? "ORDER BY 1" : ""
       return try db.value(
-        SQL(raw: "SELECT \(list) FROM (SELECT \(list) \(from) LIMIT 2000) \(order) LIMIT 1 OFFSET \(max(0, offset))"),
+        SQL(
+          raw:
+            "SELECT \(list) FROM (SELECT \(list) \(from) LIMIT 2000) \(order) LIMIT 1 OFFSET \(max(0, offset))"
+        ),
         as: DatabaseValue.self) ?? DatabaseValue.null
     }
     return nil
@@ -68,7 +76,9 @@ struct ParameterSamples {
   ]
 
   private static func isName(_ token: SQLPiece) -> Bool {
-    guard let first = token.text.unicodeScalars.first, !("0"..."9").contains(first) else { return false }
+    guard let first = token.text.unicodeScalars.first, !("0"..."9").contains(first) else {
+      return false
+    }
     return !operators.contains { token.isWord($0) }
   }
 }

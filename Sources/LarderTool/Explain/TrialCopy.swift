@@ -106,8 +106,10 @@ struct TrialCopy {
     }
     let rowID = try TableSchema.found(table, in: source, schema: "main")?.rowIDNames.first
     guard rows > Self.mostRows, let rowID,
-      let first = try source.value(SQL(raw: "SELECT min(\(rowID)) FROM main.\(table.quotedIdentifier)"), as: Int?.self) ?? nil,
-      let last = try source.value(SQL(raw: "SELECT max(\(rowID)) FROM main.\(table.quotedIdentifier)"), as: Int?.self) ?? nil,
+      let first = try source.value(
+        SQL(raw: "SELECT min(\(rowID)) FROM main.\(table.quotedIdentifier)"), as: Int?.self) ?? nil,
+      let last = try source.value(
+        SQL(raw: "SELECT max(\(rowID)) FROM main.\(table.quotedIdentifier)"), as: Int?.self) ?? nil,
       case let (span, overflows) = last.subtractingReportingOverflow(first), !overflows
     else { return try add(SQL(raw: select), atMost: Self.mostRows) }
     // Neighbouring rows stay neighbours, as in the table.

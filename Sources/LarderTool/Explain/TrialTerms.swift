@@ -91,9 +91,11 @@ struct TrialTerms {
     }
     let most = equal.prefix(5).map { Term(column: $0) }
     // A join's column is only of use at the beginning, or not at all, as SQLite orders the tables.
-    let starts = [most] + most.indices.map { first in
-      [most[first]] + most.indices.filter { $0 != first }.map { most[$0] }
-    }
+    let starts =
+      [most]
+      + most.indices.map { first in
+        [most[first]] + most.indices.filter { $0 != first }.map { most[$0] }
+      }
     for start in starts {
       for order in orders { add(start + order) }
       for range in ranges.prefix(3) { add(start + [Term(column: range)]) }
