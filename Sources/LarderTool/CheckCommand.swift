@@ -32,6 +32,7 @@ extension Command {
         "fail-on", "LEVEL", "the least severity for status 1: error, warning or note (note)"),
       Option("query", "SQL", "also check the plan of this statement; may be given several times"),
       Option("all", nil, "check all rows, however long it takes"),
+      .schema,
     ]
   ) { invocation in
     let only = try RuleNames(invocation.texts("only"), "--only")
@@ -61,7 +62,8 @@ extension Command {
     switch database {
     case .server(let server):
       report = try server.connect { db in
-        try db.inTransaction { db in
+        try server.noteOtherSchemas(db)
+        return try db.inTransaction { db in
           let checked = try database.reportingSQL(if: !queries.isEmpty) {
             try CheckedServer(db, name: server.name, queries: queries, time: bounds.time)
           }

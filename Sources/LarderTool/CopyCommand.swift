@@ -43,6 +43,7 @@ extension Command {
       Option("schema-only", nil, "create the tables, and copy no rows"),
       Option("data-only", nil, "copy rows into existing, empty tables"),
       Option("resume", nil, "go on with an unfinished copy"),
+      .schema,
     ]
   ) { invocation in
     let options = CopyRun.Options(
@@ -93,7 +94,8 @@ private struct CopyCommand {
     do {
       let target = try NamedDatabase(to, invocation)
       return try source.read { db in
-        try target.connect { other in
+        try source.noteOtherSchemas(db)
+        return try target.connect { other in
           var run = CopyRun(from: db, source.name, to: other, target.name, options)
           defer { hasMadeTables = run.hasMadeTables }
           do {

@@ -18,6 +18,7 @@ extension Command {
       Option("svg", nil, "print a picture"),
       Option("mermaid", nil, "print an entity-relationship diagram for Mermaid (the default)"),
       Option("dot", nil, "print a graph for Graphviz"),
+      .schema,
     ]
   ) { invocation in
     let format = try invocation.choice(of: ["json", "svg", "mermaid", "dot"])

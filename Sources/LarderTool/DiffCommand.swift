@@ -27,6 +27,7 @@ extension Command {
       Option("sql", nil, "print the steps as a script for the sqlite3 shell"),
       Option("swift", nil, "print the steps as a migration in Swift"),
       Option("name", "NAME", "with --swift: the migration's name"),
+      .schema,
     ]
   ) { invocation in
     let form = try StepsForm(invocation)

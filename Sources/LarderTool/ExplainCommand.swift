@@ -6,17 +6,32 @@ extension Command {
     name: "explain", arguments: "FILE SQL", argumentCount: 2...2,
     summary: "Shows how SQLite would run a statement, what is slow, and the index that would help.",
     details: """
-      The statement doesn't run, and values for its parameters aren't needed. The plan with the suggested
-      indexes is that of an empty copy of the schema that has them.
+      Indexes are tried on a temporary copy of the file, or of samples of large tables, on which the statement
+      runs, with values from the columns for its parameters; one that doesn't make it faster isn't suggested. It never
+      runs on the file itself, and on no copy either with --untrusted. FILE may be a server's address: its plan
+      for any values is shown, and no index is suggested.
 
       Example:
         larder explain cities.db "SELECT * FROM city WHERE country = 'NO' ORDER BY population DESC"
-      """
+      """,
+    options: [.schema]
   ) { invocation in
     let sql = try sqlText(invocation.arguments[1])
+    let database = try NamedDatabase(invocation.arguments[0], invocation)
+    if case .server(let server) = database {
+      let explanation = try server.connect { db in
+        try db.inTransaction { db in
+          db.setRollbackOnly()
+          return try database.reportingSQL { try ServerExplanation(db, sql) }
+        }
+      }
+      return try invocation.show(explanation, explanation.lines)
+    }
     let file = try DatabaseFile(invocation.arguments[0], invocation)
     let explanation = try file.read { db in
-      try NamedDatabase.file(file).reportingSQL { try Explanation(db, sql) }
+      try NamedDatabase.file(file).reportingSQL {
+        try Explanation(db, sql, measures: !invocation.has("untrusted"))
+      }
     }
     try invocation.show(explanation, explanation.lines)
   }
@@ -31,6 +46,7 @@ extension Explanation {
       "", suggestedIndexes.count == 1 ? "This index would help:" : "These indexes would help:",
     ]
     lines += suggestedIndexes.map { "  " + Style.green("\($0.printable);") }
+    if let measurement { lines += ["", measurement.text] }
     lines += ["", "The plan would then be:"]
     return lines + Self.tree(planWithIndexes)
   }

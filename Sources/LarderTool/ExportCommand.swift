@@ -9,7 +9,8 @@ extension Command {
       “larder import” reads back the same values. In CSV NULL is nothing (or --null), a blob x'0AFF', an
       empty text "", and a text is in quotes if it could be taken for something else. In JSON a blob is
       {"base64": "Cv8="}. Infinities are 9e999 and -9e999. Generated columns are left out, unless they are
-      named. The file of --output appears only once it is complete.
+      named. The file of --output appears only once it is complete. FILE may be a server's address: values are
+      those of “larder query” there.
 
       Example:
         larder export cities.db city > city.csv
@@ -22,18 +23,18 @@ extension Command {
       Option("columns", "NAMES", "the columns, separated by commas, quoted as in CSV"),
       Option("output", "PATH", "write to a file instead of the standard output"),
       Option("replace", nil, "replace the file of --output if it exists"),
-    ] + RowFormat.options
+    ] + RowFormat.options + [.schema]
   ) { invocation in
-    let file = try DatabaseFile(invocation.arguments[0], invocation)
+    let database = try NamedDatabase(invocation.arguments[0], invocation)
     guard !invocation.wantsJSON else {
       throw Failure(.usage, "--jsonl writes lines of JSON; “larder query --json” an array")
     }
     let path = invocation.text("output")
-    if let path { try file.checkIsOther(path) }
+    if let path, case .file(let file) = database { try file.checkIsOther(path) }
     let format = try RowFormat(invocation, path: path)
     let selection = try ExportedSelection(invocation)
-    try file.read { db in
-      let (rows, forms) = try selection.rows(db, file)
+    try database.read { db in
+      let (rows, forms) = try selection.rows(db, database)
       let names = RowOutput.distinct(rows.columnNames)
       guard !names.isEmpty else { throw Failure(.usage, "the statement returns no columns") }
       var writer = RowWriter(
@@ -73,28 +74,34 @@ private struct ExportedSelection {
   }
 
   /// The rows, and the forms of the columns if they are a table's.
-  func rows(_ db: Database, _ file: DatabaseFile) throws -> (ResultSet, [ColumnForm]?) {
-    guard invocation.arguments.count > 1 else { return (try queried(db, file), nil) }
+  func rows(_ db: Database, _ database: NamedDatabase) throws -> (ResultSet, [ColumnForm]?) {
+    guard invocation.arguments.count > 1 else { return (try queried(db, database), nil) }
     let name = invocation.arguments[1]
     guard let found = try ReadableTable(name, db) else {
-      throw Failure("\(file.path): there is no table or view “\(name)”")
+      throw Failure("\(database.name): there is no table or view “\(name)”")
     }
     let exported =
       try columns?.map { try found.column($0) } ?? found.columns.filter { $0.generated == nil }
     guard !exported.isEmpty else { throw Failure("“\(found.name)” has only computed columns") }
     let list = exported.map(\.name.quotedIdentifier).joined(separator: ", ")
-    let sql = "SELECT \(list) FROM main.\(found.name.quotedIdentifier)"
+    let schema = db.engine == nil ? "main." : ""
+    let sql = "SELECT \(list) FROM \(schema)\(found.name.quotedIdentifier)"
     return (
       try db.executeQuery(SQL(raw: sql)),
-      exported.map { found.isTable ? ColumnForm(type: $0.type, isStrict: found.isStrict) : .any }
+      exported.map { column in
+        guard db.engine == nil else { return .text }
+        return found.isTable ? ColumnForm(type: column.type, isStrict: found.isStrict) : .any
+      }
     )
   }
 
-  private func queried(_ db: Database, _ file: DatabaseFile) throws -> ResultSet {
+  private func queried(_ db: Database, _ database: NamedDatabase) throws -> ResultSet {
     let sql = SQL(raw: try sqlText(invocation.text("query") ?? ""))
     let arguments = try QueryParameters.arguments([], named: invocation.texts("bind"))
-    return try NamedDatabase.file(file).reportingSQL {
-      try db.onlyReading { db in
+    return try database.reportingSQL {
+      // A server needs no authorizer: the transaction is READ ONLY.
+      guard db.engine == nil else { return try db.executeQuery(sql, arguments: arguments) }
+      return try db.onlyReading { db in
         let rows = try db.executeQuery(sql, arguments: arguments)
         // Compiles the statement here, while the authorizer is set.
         _ = rows.columnNames
@@ -115,6 +122,16 @@ struct ReadableTable {
 
   /// The table or view of this name in the main database; nil if there is none.
   init?(_ name: String, _ db: Database) throws {
+    guard db.engine == nil else {
+      guard
+        try db.value("SELECT to_regclass(\(name.quotedIdentifier)) IS NOT NULL", as: Bool.self)
+          == true
+      else { return nil }
+      (self.name, isStrict, isTable) = (name, false, false)
+      columns = try db.columns(of: name)
+      places = columns.map(\.name).places
+      return
+    }
     let found = try db.executeQuery(
       "SELECT name, strict, type = 'table' FROM pragma_table_list(?) WHERE schema = 'main'", name
     ).map { (try $0.get(at: 0) as String, try $0.get(at: 1) as Bool, try $0.get(at: 2) as Bool) }

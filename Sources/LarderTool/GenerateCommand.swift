@@ -12,7 +12,8 @@ extension Command {
       the guesses, and anything that a declaration can't express. The same database always gives the same
       code. It is only read.
       A PostgreSQL server (postgres://…) declares the types itself; temporary tables for the comparison are
-      created there and rolled back.
+      created there and rolled back. Its enumerations become Swift's, as do CHECKs that list texts, and COMMENT ON
+      becomes documentation.
 
       Example:
         larder generate cities.db > Cities.swift
@@ -30,6 +31,7 @@ extension Command {
       Option("output", "SWIFT", "write into this file, unless it is up to date"),
       Option(
         "check", nil, "with --output: write nothing, and end with status 1 if it is out of date"),
+      .schema,
     ]
   ) { invocation in
     guard !invocation.has("macro") || !invocation.has("by-hand") else {
@@ -64,6 +66,7 @@ extension RecordsPlan.Request {
     tables = Array(invocation.arguments.dropFirst())
     names = invocation.texts("names")
     space = invocation.text("inside")
+    schema = invocation.text("schema")
     rows = try invocation.integer("rows", in: 0...Int.max) ?? rows
     if isOnServer, invocation.has("rows") {
       throw Failure(
@@ -86,6 +89,7 @@ extension RecordsPlan.Request {
     for names in names { words += ["--names", names] }
     if let space { words += ["--inside", space] }
     if let rows = invocation.text("rows") { words += ["--rows", rows] }
+    if let schema = invocation.text("schema") { words += ["--schema", schema] }
     if let output = invocation.text("output") { words += ["--output", portable(output)] }
     return words.map(\.shellWord).joined(separator: " ")
   }
@@ -93,7 +97,13 @@ extension RecordsPlan.Request {
 
 extension RecordsPlan {
   fileprivate init(_ database: NamedDatabase, _ request: Request) throws {
-    self = try database.read { try RecordsPlan($0, request) }
+    self = try database.read { db in
+      var plan = try RecordsPlan(db, request)
+      if case .server(let server) = database {
+        try plan.noteOtherSchemas(server.remarkOnOtherSchemas(db))
+      }
+      return plan
+    }
     guard case .server(let server) = database else { return }
     // A read-only transaction can't create temporary tables.
     self = try server.connect { [self] db in

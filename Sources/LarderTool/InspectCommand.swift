@@ -15,7 +15,9 @@ extension Command {
         larder inspect cities.db city
         larder inspect cities.db --json | jq '.tables[] | {name, rows}'
       """,
-    options: [Option("exact", nil, "count and measure everything, however long it takes")]
+    options: [
+      Option("exact", nil, "count and measure everything, however long it takes"), .schema,
+    ]
   ) { invocation in
     let table = invocation.arguments.dropFirst().first
     switch try NamedDatabase(invocation.arguments[0], invocation) {

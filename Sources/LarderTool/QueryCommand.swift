@@ -29,6 +29,7 @@ extension Command {
         "write", nil,
         "let the statement change the database, in a transaction; also counts rows that triggers changed"
       ),
+      .schema,
     ]
   ) { invocation in
     let output: RowOutput =

@@ -9,11 +9,19 @@ struct SchemaDocument: Codable {
   let format: String
   /// The CREATE statements, in an order in which they can run.
   let statements: [String]
+  /// The engine whose SQL the statements are; nil for SQLite.
+  var engine: String?
 
   static let format = "larder schema 1"
 
   /// The schema of a database, without the objects that SQLite creates itself.
   init(_ db: Database) throws {
+    format = Self.format
+    if let engine = db.engine {
+      self.engine = engine.name
+      statements = try ServerStatements(db).statements
+      return
+    }
     var kinds: [String: String] = [:]
     try db.executeQuery("SELECT name, type FROM pragma_table_list WHERE schema = 'main'").forEach {
       kinds[try $0.get(at: 0)] = try $0.get(at: 1)
@@ -24,7 +32,6 @@ struct SchemaDocument: Codable {
     }
     // Objects come before those that may refer to them.
     let order: [SchemaEntry.Kind] = [.table, .index, .view, .trigger]
-    format = Self.format
     statements = order.flatMap { kind in
       entries.filter { $0.kind == kind }.compactMap(\.sql)
     }
@@ -45,6 +52,10 @@ struct SchemaDocument: Codable {
 
   /// The schema, created in a database in memory.
   func schema(path: String) throws -> Schema {
+    guard engine == nil else {
+      throw Failure(
+        .usage, "\(path): a server's schema is compared by the server's address, not by a file")
+    }
     var configuration = Configuration()
     // The statements aren't trusted: they can't attach a file, and have a deadline.
     configuration.limits = [.attached: 0]
@@ -69,7 +80,11 @@ extension Schema {
   /// Reads the schema of a database file, a server's database, or a file that `schema --json` wrote.
   static func read(_ path: String, _ invocation: Invocation) throws -> Schema {
     if ServerDatabase.isAddress(path) {
-      return try ServerDatabase(path, invocation).read { try Schema($0) }
+      let server = try ServerDatabase(path, invocation)
+      return try server.read { db in
+        try server.noteOtherSchemas(db)
+        return try Schema(db)
+      }
     }
     if let bytes = try SchemaFile.bytes(path) {
       return try SchemaDocument(bytes, path: path).schema(path: path)

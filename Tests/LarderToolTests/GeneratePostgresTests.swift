@@ -70,7 +70,7 @@ struct GeneratePostgresTests {
       "Left out: “place” is point, which a query reads as text: \"place\"::text.",
       "A record can't be inserted without it.",
       "CREATE INDEX lower_name ON", "USING gin (data)", "since the server would spell it",
-      ".sqlType(\"mood\")) var m: String?", ".check(\"(cardinality(tags) > 0)\")",
+      ".sqlType(\"mood\")) var m: Mood?", ".check(\"(cardinality(tags) > 0)\")",
     ] {
       #expect(words.contains(note), "\(note): \(text)")
     }

@@ -84,7 +84,7 @@ enum ServerShop {
       expect(try S.Country.find(db, "NO"), country)
       let customer = S.Customer(
         id: nil, email: "a@b", country: "NO", data: .object(["a": .array([.integer(1), .null])]),
-        score: 0.1, since: day, seen: day, token: UUID(), picture: Data([0, 255]), kind: "a",
+        score: 0.1, since: day, seen: day, token: UUID(), picture: Data([0, 255]), kind: .a,
         full: nil)
       let inserted = try customer.inserted(db)
       expect(inserted.id, 1)

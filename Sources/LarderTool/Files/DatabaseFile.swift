@@ -18,6 +18,9 @@ struct DatabaseFile {
     guard !ServerDatabase.isAddress(path) else {
       throw Failure(.usage, "\(path): this command works on files, not on a server's database")
     }
+    guard
+      !invocation.has("schema") || invocation.arguments.contains(where: ServerDatabase.isAddress)
+    else { throw Failure(.usage, "--schema is only for servers: \(path) is a file") }
     self.path = path
     size = try Self.sizeOfFile(at: path)
     guard size > 0 else {

@@ -7,6 +7,8 @@ struct ServerDatabase {
   private let address: String
   /// The database's name in messages, without its password or anything that may be a part of one.
   let name: String
+  /// The schema of `--schema`; nil for the first one of the search path.
+  let schema: String?
   private let configuration: PostgresConfiguration
 
   /// Whether a text is a URL, or libpq's pairs such as `dbname=app`. A file of such a name needs its folder:
@@ -16,12 +18,15 @@ struct ServerDatabase {
   init(_ address: String, _ invocation: Invocation) throws {
     self.address = address
     name = Self.withoutSecrets(address)
+    schema = invocation.text("schema")
     var configuration = PostgresConfiguration()
     configuration.connections = 1
     // No retries: a closure may have printed something already.
     configuration.retryLimit = nil
     configuration.readsText = true
     configuration.isolation = .repeatableRead
+    // Only called by the tool's own statement, for the transaction that it runs in.
+    if schema != nil { configuration.harmlessFunctions = ["set_config"] }
     if let seconds = try invocation.integer("wait", in: 0...86_400) {
       configuration.connectTimeout = .seconds(max(1, seconds))
     }
@@ -63,7 +68,10 @@ struct ServerDatabase {
       var result: T?
       do {
         try pool.read { db in
-          result = try db.interruptible(body)
+          result = try db.interruptible { db in
+            try chooseSchema(db, inTransaction: true)
+            return try body(db)
+          }
           throw EndOfReading()
         }
       } catch is EndOfReading {}
@@ -79,7 +87,10 @@ struct ServerDatabase {
     try reporting {
       let db = try Database.postgres(address, configuration: configuration)
       defer { try? db.close() }
-      return try db.interruptible(body)
+      return try db.interruptible { db in
+        try chooseSchema(db, inTransaction: false)
+        return try body(db)
+      }
     }
   }
 
@@ -100,34 +111,6 @@ struct ServerDatabase {
     // libpq's messages have several lines.
     let message = error.message.replacing("\t", with: "").replacing("\n", with: " ")
     return Failure(error.code == .constraint ? .failed : .database, "\(name): \(message)")
-  }
-}
-
-extension ServerDatabase {
-  /// The partitioned tables of the first schema of the search path. They have no rows of their own.
-  static func partitionedTables(_ db: Database) throws -> Set<String> {
-    let names: [String] = try db.executeQuery(
-      """
-      SELECT relname::text FROM pg_class
-      WHERE relkind = 'p' AND relnamespace = current_schema()::regnamespace
-      """
-    ).map { try $0.get(at: 0) }
-    return Set(names)
-  }
-
-  /// The tables that inherit from others, as phrases for a copy's report.
-  static func inheritances(_ db: Database) throws -> [String] {
-    try db.executeQuery(
-      """
-      SELECT c.relname::text, p.relname::text FROM pg_inherits i
-        JOIN pg_class c ON c.oid = i.inhrelid JOIN pg_class p ON p.oid = i.inhparent
-      WHERE c.relkind = 'r' AND NOT c.relispartition
-        AND c.relnamespace = current_schema()::regnamespace
-      ORDER BY c.relname, i.inhseqno
-      """
-    ).map {
-      "the inheritance of “\(try $0.get(at: 0, as: String.self))” from “\(try $0.get(at: 1, as: String.self))”"
-    }
   }
 }
 

@@ -1,12 +1,17 @@
 import Larder
 
-/// An enumeration to be generated for columns whose CHECK lists all texts that they may have.
+/// An enumeration to be generated for columns whose CHECK, or whose type on a server, lists all texts that they
+/// may have.
 struct PlannedEnum: Equatable {
   let name: String
-  /// The texts, in the order of the CHECK.
+  /// The texts, in the order of the CHECK or the type.
   let texts: [String]
   /// The columns as `table.column`, for the comment.
   let columns: [String]
+  /// The enumeration type of a server; nil for a CHECK.
+  var type: ServerEnum?
+  /// Whether the values are also in arrays, which takes Codable.
+  var isInArrays = false
 
   var values: Set<String> { Set(texts) }
 
@@ -31,21 +36,38 @@ struct PlannedEnum: Equatable {
     }
   }
 
-  var storage: PropertyStorage {
-    PropertyStorage(type: SwiftName.written(name), columnType: .text, words: self)
-  }
-
   /// The generated declaration.
   var source: String {
     let lines = cases.map { text, name in
       "  case \(SwiftName.written(name))" + (text == name ? "" : " = \(text.swiftLiteral)")
     }
     let names = columns.map { "“\($0)”" }.joined(separator: ", ").commented
+    let codable = isInArrays ? "Codable, " : ""
+    let comment = (type?.comment).map { $0.documented(indent: "") + "///\n" } ?? ""
+    let origin =
+      type.map { "/// The values of the type “\($0.name.commented)” of \(names)." }
+      ?? "/// The texts that the CHECK of \(names) allows."
     return """
-      /// The texts that the CHECK of \(names) allows.
-      enum \(SwiftName.written(name)): String, CaseIterable, DatabaseValueConvertible {
+      \(comment)\(origin)
+      enum \(SwiftName.written(name)): String, CaseIterable, \(codable)DatabaseValueConvertible {
       \(lines.joined(separator: "\n"))
       }
       """
+  }
+}
+
+extension String {
+  /// The text as lines of a documentation comment.
+  func documented(indent: String) -> String {
+    split(separator: "\n", omittingEmptySubsequences: false).map { line in
+      let text = String(line.unicodeScalars.map { $0.isInvisible ? " " : Character($0) })
+      return "\(indent)///\(text.isEmpty ? "" : " ")\(text)".trimmedEnd + "\n"
+    }.joined()
+  }
+
+  private var trimmedEnd: String {
+    var text = self
+    while text.last?.isWhitespace == true { text.removeLast() }
+    return text
   }
 }

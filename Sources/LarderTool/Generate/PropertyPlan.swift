@@ -13,6 +13,8 @@ struct PropertyPlan {
   /// The Swift literal of the property's default value.
   var value: String?
   let evidence: ColumnEvidence
+  /// The column's comment in a server's catalog.
+  var documentation: String?
   /// The table column that a view's column shows.
   var origin: ColumnOrigin?
 

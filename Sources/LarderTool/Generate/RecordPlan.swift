@@ -16,6 +16,10 @@ struct RecordPlan {
   var indexes: [PlannedConstraint] = []
   var associations: [PlannedAssociation] = []
   var notes: [String] = []
+  /// The table's comment in a server's catalog.
+  var documentation: String?
+  /// The schema that the declaration names; nil for the first one of the search path.
+  var schema: String?
   /// The columns without a property, since their values can't be read.
   var unreadable: Set<String> = []
 

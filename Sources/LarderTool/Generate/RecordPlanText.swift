@@ -28,7 +28,7 @@ extension RecordPlan {
     guard isOnServer else { return properties[place].declare(in: table) }
     if properties[place].column.primaryKeyPosition > 0 { properties[place].add(.primaryKey) }
     properties[place].declareOnServer(
-      isKey: properties[place].isOptional && keyProperties == [place])
+      isKey: properties[place].isOptional && keyProperties == [place], namesSchema: schema != nil)
     for check in properties[place].column.checks { properties[place].add(.check(check)) }
   }
 
@@ -57,8 +57,12 @@ extension RecordPlan {
       !index.name.isEmpty, !isOnServer || index.canBeDeclared,
       !namesUnreadable(index.condition ?? "")
     else {
+      let reason =
+        isOnServer && index.terms.allSatisfy { Self.column(ofTerm: $0) != nil }
+          && index.canBeDeclared
+        ? "puts NULLs first, as SQLite does" : "can only have columns"
       return notes.append(
-        "Not declared, since a record's index can only have columns: \(index.sql.commented)")
+        "Not declared, since a record's index \(reason): \(index.sql.commented)")
     }
     let names = places.map { properties[$0].column.name }
     let usual = ([table.name] + names + ["index"]).joined(separator: "_")

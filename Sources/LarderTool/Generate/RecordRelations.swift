@@ -38,7 +38,8 @@ struct RecordRelations {
   }
 
   private func relation(_ key: ForeignKeySchema, of owner: Int) -> Relation? {
-    guard let target = record(key.referencedTable),
+    guard key.referencedSchema == nil || key.refersToCurrentSchema,
+      let target = record(key.referencedTable),
       let columns = records[owner].properties(of: key.columns)
     else { return nil }
     let names =
@@ -94,8 +95,9 @@ struct RecordRelations {
     for key in records[owner].table.foreignKeys {
       guard let relation = relation(key, of: owner) else {
         let columns = key.columns.map { "“\($0)”" }.joined(separator: ", ")
+        let schema = key.refersToCurrentSchema ? "" : key.referencedSchema.map { $0 + "." } ?? ""
         records[owner].notes.append(
-          "Not declared: \(columns) refers to “\(key.referencedTable)”, which has no record here."
+          "Not declared: \(columns) refers to “\(schema)\(key.referencedTable)”, which has no record here."
             .commented)
         continue
       }
@@ -255,5 +257,5 @@ extension ForeignKeySchema {
 }
 
 extension String {
-  fileprivate var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
+  var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
 }

@@ -40,7 +40,8 @@ struct RecordText {
 
   private func record(_ record: RecordPlan, _ indent: String) -> String {
     let notes = record.notes.map { Self.comment($0, indent: indent) }.joined()
-    return notes + (usesMacro ? withMacro(record, indent) : byHand(record, indent))
+    let documentation = record.documentation?.documented(indent: indent) ?? ""
+    return notes + documentation + (usesMacro ? withMacro(record, indent) : byHand(record, indent))
   }
 
   private func withMacro(_ record: RecordPlan, _ indent: String) -> String {
@@ -107,7 +108,8 @@ struct RecordText {
       return ["\(label): [\n\(lines.joined(separator: ",\n"))\(end)\(indent)]"]
     }
     let options = record.options
-    return list("constraints", record.constraints) + list("indexes", record.indexes)
+    return (record.schema.map { ["schema: \($0.swiftLiteral)"] } ?? [])
+      + list("constraints", record.constraints) + list("indexes", record.indexes)
       + (options.isEmpty
         ? []
         : ["options: " + (options.count == 1 ? options[0] : "[\(options.joined(separator: ", "))]")])
@@ -152,6 +154,7 @@ struct RecordText {
 extension RecordText {
   private static func notes(_ property: PropertyPlan, _ indent: String) -> String {
     property.notes.map { comment($0, indent: indent) }.joined()
+      + (property.documentation?.documented(indent: indent) ?? "")
   }
 
   /// The lines of a comment, wrapped at the width.

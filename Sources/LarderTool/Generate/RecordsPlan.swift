@@ -16,6 +16,8 @@ struct RecordsPlan {
     var space: String?
     /// The number of rows that are read of each table.
     var rows = 10_000
+    /// The schema of `--schema`, which the declarations name.
+    var schema: String?
     /// The file's path, for messages.
     var path: String
   }
@@ -29,6 +31,7 @@ struct RecordsPlan {
   init(_ db: Database, _ request: Request) throws {
     let schema = try Schema(db)
     let server = db.engine == nil ? nil : try ServerColumns(db)
+    let catalog = db.engine == nil ? nil : try ServerCatalog(db)
     let sources = try Self.sources(schema, db, &leftOut)
     let names = try RecordNames(request.names, sources.map(\.table))
     let chosen = try Self.chosen(sources, schema, request)
@@ -67,6 +70,8 @@ struct RecordsPlan {
         )
       }
       record.setOrigins(source.origins)
+      record.schema = request.schema
+      catalog?.describe(&record)
       if record.properties.isEmpty || record.lacksKey {
         let reason =
           record.unreadable.isEmpty
@@ -77,7 +82,8 @@ struct RecordsPlan {
         records.append(record)
       }
     }
-    records.planEnums(besides: Set(types).union(request.space.map { [$0] } ?? []))
+    records.planEnums(
+      besides: Set(types).union(request.space.map { [$0] } ?? []), on: catalog)
     records = RecordRelations(records).records
     guard server == nil else { return }
     for index in records.indices { records[index].noteDifferences() }
@@ -100,6 +106,13 @@ struct RecordsPlan {
     for index in records.indices {
       try Interruption.check()
       try records[index].noteDifferences(onServer: db)
+    }
+  }
+
+  /// Adds a comment on the server's other schemas.
+  mutating func noteOtherSchemas(_ remark: String?) {
+    if let remark {
+      leftOut.append((remark.prefix(1).uppercased() + remark.dropFirst()).commented + ".")
     }
   }
 

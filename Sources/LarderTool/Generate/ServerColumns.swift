@@ -114,7 +114,7 @@ extension PropertyStorage {
   var form: StoredForm {
     switch coding {
     case ".json": .json
-    case ".array": .array(Self.arrays[oneDimension]?.kind ?? .any)
+    case ".array": .array(words != nil ? .text : Self.arrays[oneDimension]?.kind ?? .any)
     default: .own
     }
   }

@@ -10,7 +10,11 @@ struct Explanation: Encodable {
   /// The plan with the suggested indexes; empty if there are none.
   let planWithIndexes: [ExplainedStep]
 
-  init(_ db: Database, _ text: String) throws {
+  /// The times in a copy; nil if the statement couldn't be measured.
+  let measurement: Measurement?
+
+  /// - Parameter measures: whether the statement may run on a copy, to measure indexes.
+  init(_ db: Database, _ text: String, measures: Bool = true) throws {
     var sql = SQL(raw: text)
     // The plan of a statement that isn't run doesn't depend on its values.
     let count = try db.prepare(sql).parameterCount
@@ -21,14 +25,56 @@ struct Explanation: Encodable {
     plan = current.steps.map { ExplainedStep($0, rows) }
     do {
       let advice = try db.indexAdvice(for: sql)
-      suggestedIndexes = advice.indexes.map(\.sql)
+      let trial = measures ? try Self.measured(db, text, advice.indexes) : nil
+      suggestedIndexes = trial?.indexes ?? advice.indexes.map(\.sql)
+      let found = trial?.plan ?? advice.plan
       planWithIndexes =
-        advice.indexes.isEmpty
-        ? [] : QueryPlan(of: text, advice.plan).steps.map { ExplainedStep($0, rows) }
+        suggestedIndexes.isEmpty
+        ? [] : QueryPlan(of: text, found).steps.map { ExplainedStep($0, rows) }
+      measurement = trial.flatMap(Measurement.init)
     } catch let error as DatabaseError where error.isOfOtherProgram {
       // The schema can't be copied, so nothing can be tried.
-      (suggestedIndexes, planWithIndexes) = ([], [])
+      (suggestedIndexes, planWithIndexes, measurement) = ([], [], nil)
     }
+  }
+
+  /// The indexes that make the statement faster on a copy; nil if it can't be measured there.
+  private static func measured(
+    _ db: Database, _ text: String, _ advised: [IndexSchema]
+  ) throws -> IndexTrial.Result? {
+    do {
+      return try IndexTrial(db, text, advised: advised)?.result()
+    } catch let error as DatabaseError where !error.isInterrupt && error.code != .corrupt {
+      // Such as a function of another program, or a constraint that a sample violates.
+      return nil
+    }
+  }
+}
+
+/// The times of a statement in a copy, without and with the suggested indexes.
+struct Measurement: Encodable {
+  /// The milliseconds; nil if the statement was stopped after a time.
+  let before: Double?
+  let after: Double
+  /// The tables of which only some rows were copied.
+  let sampledTables: [String]
+
+  fileprivate init?(_ result: IndexTrial.Result) {
+    guard let after = result.after else { return nil }
+    before = result.before.map { $0 * 1000 }
+    self.after = after * 1000
+    sampledTables = result.sampled
+  }
+
+  /// The times in words.
+  var text: String {
+    func shown(_ milliseconds: Double) -> String {
+      milliseconds >= 10
+        ? "\(Int(milliseconds)) ms" : "\((milliseconds * 1000).rounded() / 1000) ms"
+    }
+    let old = before.map(shown) ?? "more than a second"
+    let part = sampledTables.isEmpty ? "a copy" : "a sample of the rows"
+    return "Measured on \(part): \(old) before, \(shown(after)) with it."
   }
 }
 

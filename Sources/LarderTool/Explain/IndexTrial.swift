@@ -1,0 +1,288 @@
+import Glibc
+import Larder
+import LarderTerminal
+
+/// Finds the indexes that make a statement faster by measuring it on a copy with each of them.
+///
+/// The planner's own choice on an empty copy isn't enough: without statistics it takes an index of few
+/// different values for as good as any other.
+struct IndexTrial {
+  struct Result {
+    /// The CREATE INDEX statements; empty if none makes the statement faster.
+    var indexes: [String] = []
+    var plan: [PlanRow] = []
+    /// The processor's seconds that the statement takes in the copy, without and with the indexes; nil if it was
+    /// stopped after a time.
+    var before: Double?
+    var after: Double?
+    /// The tables of which the copy has only some rows.
+    var sampled: [String] = []
+  }
+
+  /// An index, with its name and statement.
+  private struct Candidate: Hashable {
+    let table: String
+    let terms: [TrialTerms.Term]
+    let name: String
+    /// The statement of an index that isn't one of columns.
+    var statement: String?
+
+    var sql: String {
+      statement ?? "CREATE INDEX \(name.quotedIdentifier) ON \(table.quotedIdentifier) "
+        + "(\(terms.map(\.sql).joined(separator: ", ")))"
+    }
+  }
+
+  private let copy: TrialCopy
+  private let empty: Database
+  private let sql: SQL
+  private let advised: [IndexSchema]
+  private let end: ContinuousClock.Instant
+  private var db: Database { copy.database }
+
+  /// The time for all trials, and that of a single run.
+  private static let time = Duration.seconds(8)
+  private static let timeOfRun = 1.5
+  /// The part of its time that the statement may still take with an index that is worth suggesting.
+  private static let worth = 0.75
+
+  /// Prepares the trial. Returns nil if the statement can't be measured, since a parameter's value isn't known.
+  ///
+  /// - Parameter advised: the indexes that the planner chooses on an empty copy.
+  init?(_ source: Database, _ text: String, advised: [IndexSchema]) throws {
+    let copy = try TrialCopy(of: source, statement: text)
+    guard !copy.tables.isEmpty else { return nil }
+    self.copy = copy
+    self.advised = advised
+    var sql = SQL(raw: text)
+    let count = try copy.database.prepare(sql).parameterCount
+    guard let values = try ParameterSamples(text, count: count, copy.tables, copy.database).values
+    else { return nil }
+    sql.values = values
+    sql.isCacheable = false
+    self.sql = sql
+    empty = try Self.emptyCopy(source)
+    end = .now + Self.time
+  }
+
+  /// An empty copy of the schema without the indexes that aren't constraints.
+  private static func emptyCopy(_ source: Database) throws -> Database {
+    var configuration = Configuration()
+    configuration.trustsSchema = true
+    let db = try Database(configuration: configuration)
+    try db.executeUpdate("PRAGMA automatic_index = OFF")
+    for statement in try SchemaDocument(source).statements {
+      let words = statement.sqlTokens.prefix(2).map { $0.text.lowercased() }
+      guard words.last != "index" else { continue }
+      try db.executeUpdate(SQL(raw: statement))
+    }
+    return db
+  }
+
+  // MARK: The search
+
+  func result() throws -> Result {
+    var result = Result(sampled: copy.sampled)
+    let before = try seconds(atMost: Self.timeOfRun)
+    result.before = before
+    var best: (indexes: [Candidate], seconds: Double) = ([], before ?? .infinity)
+    let names = try existingNames()
+    let whole = advised.map {
+      Candidate(table: "", terms: [], name: $0.name, statement: $0.sql)
+    }
+    if !whole.isEmpty, let time = try measured(whole, best.seconds), time < best.seconds {
+      best = (whole, time)
+    }
+    // Not more than one further index for each table.
+    var open = try terms().map { terms in
+      terms.candidates.map { list in
+        Candidate(
+          table: terms.table, terms: list,
+          name: Self.name(terms.table, list.map(\.column), besides: names))
+      }
+    }
+    for base in best.indexes.isEmpty ? [[]] : [[], best.indexes] {
+      var chosen: (indexes: [Candidate], seconds: Double) =
+        base.isEmpty ? ([], before ?? .infinity) : best
+      var lists = open
+      while !lists.isEmpty, .now < end {
+        var step: (place: Int, candidate: Candidate, seconds: Double)?
+        for (place, list) in lists.enumerated() {
+          for candidate in list where .now < end {
+            try Interruption.check()
+            let bound = step?.seconds ?? chosen.seconds
+            guard let time = try measured(chosen.indexes + [candidate], bound), time < bound * 0.9
+            else { continue }
+            step = (place, candidate, time)
+          }
+        }
+        guard let step else { break }
+        chosen = (chosen.indexes + [step.candidate], step.seconds)
+        lists.remove(at: step.place)
+      }
+      if chosen.seconds < best.seconds * 0.95 { best = chosen }
+    }
+    open = []
+    best = try shortened(best)
+    guard !best.indexes.isEmpty, try isWorth(best.indexes) else { return result }
+    result.indexes = best.indexes.map(\.sql)
+    try trying(best.indexes) {
+      result.after = try seconds(atMost: Self.timeOfRun)
+      result.plan = try db.planRows(of: sql)
+    }
+    return result
+  }
+
+  /// Measures again, so that a disturbance of the first measurement suggests nothing.
+  private func isWorth(_ indexes: [Candidate]) throws -> Bool {
+    let before = try seconds(atMost: Self.timeOfRun) ?? Self.timeOfRun
+    let after = try trying(indexes) { try seconds(atMost: Self.timeOfRun) } ?? .infinity
+    return after < before * Self.worth
+  }
+
+  /// Leaves out the indexes, and the columns at the ends, that make nothing faster.
+  private func shortened(
+    _ found: (indexes: [Candidate], seconds: Double)
+  ) throws -> (indexes: [Candidate], seconds: Double) {
+    var best = found
+    let names = try existingNames()
+    for candidate in found.indexes {
+      let rest = best.indexes.filter { $0 != candidate }
+      if best.indexes.count > 1,
+        let time = try measured(rest, best.seconds * 1.1, evenIfUnused: true),
+        time <= best.seconds * 1.1
+      {
+        best = (rest, max(time, best.seconds))
+        continue
+      }
+      var longer = candidate
+      while longer.terms.count > 1 {
+        let terms = Array(longer.terms.dropLast())
+        let shorter = Candidate(
+          table: longer.table, terms: terms,
+          name: Self.name(longer.table, terms.map(\.column), besides: names))
+        let others = best.indexes.filter { $0 != longer }
+        // A shorter index takes less space, and makes writes less slow.
+        guard let time = try measured(others + [shorter], best.seconds * 1.25),
+          time <= best.seconds * 1.25 + 2e-6
+        else { break }
+        best = (others + [shorter], best.seconds)
+        longer = shorter
+      }
+    }
+    return best
+  }
+
+  private func terms() throws -> [TrialTerms] {
+    let tokens = sql.text.sqlTokens
+    return try copy.tables.compactMap { name in
+      guard let table = try TableSchema.found(name, in: db, schema: "main") else { return nil }
+      return try TrialTerms(table, tokens) { column in
+        try empty.inSavepoint { empty in
+          empty.setRollbackOnly()
+          try empty.executeUpdate(
+            SQL(
+              raw:
+                "CREATE INDEX larder_trial ON \(name.quotedIdentifier) (\(column.quotedIdentifier))"
+            ))
+          return try empty.planRows(of: sql).map(\.detail)
+        }
+      } distinct: { column in
+        let list =
+          "SELECT \(column.quotedIdentifier) AS c FROM \(name.quotedIdentifier) LIMIT 20000"
+        return try db.value(SQL(raw: "SELECT count(DISTINCT c) FROM (\(list))"), as: Int.self) ?? 0
+      }
+    }
+  }
+
+  private func existingNames() throws -> Set<[UInt8]> {
+    Set(try db.schema().map(\.name.foldedName))
+  }
+
+  private static func name(
+    _ table: String, _ columns: [String], besides taken: Set<[UInt8]>
+  ) -> String {
+    let base = ([table] + columns).joined(separator: "_")
+    var name = base
+    var number = 1
+    while taken.contains(name.foldedName) {
+      number += 1
+      name = "\(base)_\(number)"
+    }
+    return name
+  }
+
+  // MARK: Measuring
+
+  private func trying<T>(_ indexes: [Candidate], _ body: () throws -> T) throws -> T {
+    var made: [Candidate] = []
+    func drop() throws {
+      for index in made { try db.executeUpdate("DROP INDEX \(identifier: index.name)") }
+    }
+    do {
+      for index in indexes {
+        try db.executeUpdate(SQL(raw: index.sql))
+        made.append(index)
+      }
+      let result = try body()
+      try drop()
+      return result
+    } catch {
+      try drop()
+      throw error
+    }
+  }
+
+  /// The seconds with some indexes; nil if the statement doesn't use the last one, or takes longer than a bound.
+  private func measured(
+    _ indexes: [Candidate], _ bound: Double, evenIfUnused: Bool = false
+  ) throws -> Double? {
+    do {
+      return try trying(indexes) {
+        if let last = indexes.last, !evenIfUnused {
+          let plan = try db.planRows(of: sql)
+          guard plan.contains(where: { $0.detail.contains(last.name) }) else { return nil }
+        }
+        return try seconds(atMost: min(Self.timeOfRun, bound * 1.2))
+      }
+    } catch let error as DatabaseError where error.code == .error {
+      // Such as too many columns, or an index of this name.
+      return nil
+    }
+  }
+
+  /// The processor's seconds of a run, the least of several; nil if one takes longer than a bound.
+  private func seconds(atMost bound: Double) throws -> Double? {
+    // Compiled before: after a change of the schema, all of it is parsed again.
+    let statement = try db.prepare(sql)
+    // An open statement keeps its indexes from being dropped.
+    defer { statement.close() }
+    var least = Double.infinity
+    var total = 0.0
+    for run in 0..<20 {
+      // The first run also reads the pages.
+      guard run < 3 && total < 0.5 || total < 0.02 else { break }
+      let limit = Duration.milliseconds(Int(min(bound, Self.timeOfRun) * 3000) + 50)
+      let time: Double? = try db.within(limit) {
+        try db.inSavepoint { db in
+          db.setRollbackOnly()
+          let start = Self.processorTime
+          let rows = try statement.query(arguments: Arguments(sql.values))
+          while try rows.next() {}
+          return Self.processorTime - start
+        }
+      }
+      guard let time else { return nil }
+      total += time
+      least = min(least, time)
+      if run > 0, least > bound { return nil }
+    }
+    return least
+  }
+
+  private static var processorTime: Double {
+    var time = timespec()
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+  }
+}

@@ -1,0 +1,192 @@
+import Larder
+
+/// The statements that create the current schema of a server's database, by the catalog, in an order in which
+/// they can run.
+///
+/// The objects of extensions are left out, and so are rights, policies and settings of storage, which pg_dump
+/// writes.
+struct ServerStatements {
+  let statements: [String]
+
+  init(_ db: Database) throws {
+    var all: [String] = []
+    for query in Self.queries {
+      all += try db.executeQuery(SQL(raw: Self.own + query)).map { try $0.get(at: 0) }
+    }
+    // Bodies of functions may name tables that come later.
+    if all.contains(where: { $0.hasPrefix("CREATE OR REPLACE ") }) {
+      all.insert("SET check_function_bodies = false", at: 0)
+    }
+    statements = all
+  }
+
+  /// The CTE `own`: the relations of the schema that no extension owns, with their depth of inheritance.
+  private static let own = """
+    WITH RECURSIVE depths (oid, depth) AS (
+      SELECT oid, 0 FROM pg_class
+      UNION ALL SELECT i.inhrelid, d.depth + 1 FROM pg_inherits i JOIN depths d ON d.oid = i.inhparent
+    ), own AS (
+      SELECT c.*, quote_ident(c.relname) AS name,
+        (SELECT max(depth) FROM depths d WHERE d.oid = c.oid) AS depth
+      FROM pg_class c
+      WHERE c.relnamespace = current_schema()::regnamespace
+        AND NOT EXISTS (SELECT 1 FROM pg_depend d
+          WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')
+    )
+
+    """
+
+  private static let queries = [
+    types, domains, sequences, functions, tables, owners, indexes, foreignKeys, views, triggers,
+    comments,
+  ]
+
+  private static let types = """
+    SELECT 'CREATE TYPE ' || format_type(t.oid, NULL) || ' AS ' || CASE t.typtype
+      WHEN 'e' THEN 'ENUM (' || (SELECT string_agg(quote_literal(enumlabel), ', ' ORDER BY enumsortorder)
+        FROM pg_enum WHERE enumtypid = t.oid) || ')'
+      ELSE '(' || (SELECT string_agg(quote_ident(attname) || ' ' || format_type(atttypid, atttypmod), ', '
+        ORDER BY attnum) FROM pg_attribute WHERE attrelid = t.typrelid AND attnum > 0
+          AND NOT attisdropped) || ')' END
+    FROM pg_type t LEFT JOIN pg_class c ON c.oid = t.typrelid
+    WHERE t.typnamespace = current_schema()::regnamespace
+      AND (t.typtype = 'e' OR t.typtype = 'c' AND c.relkind = 'c')
+      AND NOT EXISTS (SELECT 1 FROM pg_depend d
+        WHERE d.classid = 'pg_type'::regclass AND d.objid = t.oid AND d.deptype = 'e')
+    ORDER BY t.oid
+    """
+
+  private static let domains = """
+    SELECT 'CREATE DOMAIN ' || format_type(t.oid, NULL) || ' AS ' || format_type(t.typbasetype, t.typtypmod)
+      || CASE WHEN t.typnotnull THEN ' NOT NULL' ELSE '' END
+      || coalesce(' DEFAULT ' || t.typdefault, '')
+      || coalesce((SELECT string_agg(' CONSTRAINT ' || quote_ident(conname) || ' '
+        || pg_get_constraintdef(oid), '' ORDER BY oid) FROM pg_constraint
+        WHERE contypid = t.oid AND contype = 'c'), '')
+    FROM pg_type t
+    WHERE t.typnamespace = current_schema()::regnamespace AND t.typtype = 'd'
+      AND NOT EXISTS (SELECT 1 FROM pg_depend d
+        WHERE d.classid = 'pg_type'::regclass AND d.objid = t.oid AND d.deptype = 'e')
+    ORDER BY t.oid
+    """
+
+  private static let sequences = """
+    SELECT 'CREATE SEQUENCE ' || name || ' AS ' || format_type(s.seqtypid, NULL)
+      || CASE WHEN s.seqincrement <> 1 THEN ' INCREMENT BY ' || s.seqincrement ELSE '' END
+      || CASE WHEN s.seqstart <> 1 THEN ' START WITH ' || s.seqstart ELSE '' END
+      || CASE WHEN s.seqcycle THEN ' CYCLE' ELSE '' END
+    FROM own JOIN pg_sequence s ON s.seqrelid = own.oid
+    WHERE NOT EXISTS (SELECT 1 FROM pg_depend d
+      WHERE d.classid = 'pg_class'::regclass AND d.objid = own.oid AND d.deptype = 'i')
+    ORDER BY own.oid
+    """
+
+  private static let functions = """
+    SELECT rtrim(pg_get_functiondef(p.oid), E'\\n') FROM pg_proc p
+    WHERE p.pronamespace = current_schema()::regnamespace AND p.prokind IN ('f', 'p', 'w')
+      AND NOT EXISTS (SELECT 1 FROM pg_depend d
+        WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e')
+    ORDER BY p.oid
+    """
+
+  /// A partition has the columns of its table, and a table that inherits only those of its own.
+  private static let tables = """
+    SELECT 'CREATE ' || CASE own.relpersistence WHEN 'u' THEN 'UNLOGGED ' ELSE '' END || 'TABLE ' || name
+      || CASE WHEN own.relispartition THEN
+          ' PARTITION OF ' || (SELECT inhparent::regclass::text FROM pg_inherits WHERE inhrelid = own.oid)
+          || ' ' || pg_get_expr(own.relpartbound, own.oid)
+        ELSE ' (' || coalesce((SELECT string_agg(E'\\n  ' || line, ',' ORDER BY part, place) FROM (
+          SELECT 1 AS part, a.attnum::bigint AS place,
+            quote_ident(a.attname) || ' ' || format_type(a.atttypid, a.atttypmod)
+            || CASE WHEN a.attcollation <> t.typcollation THEN ' COLLATE ' || a.attcollation::regcollation::text
+                 ELSE '' END
+            || CASE a.attidentity WHEN 'd' THEN ' GENERATED BY DEFAULT AS IDENTITY'
+                 WHEN 'a' THEN ' GENERATED ALWAYS AS IDENTITY' ELSE '' END
+            || CASE WHEN a.attnotnull THEN ' NOT NULL' ELSE '' END
+            || CASE WHEN d.oid IS NULL THEN ''
+                 WHEN a.attgenerated <> '' THEN ' GENERATED ALWAYS AS ('
+                   || pg_get_expr(d.adbin, d.adrelid) || ') STORED'
+                 ELSE ' DEFAULT ' || pg_get_expr(d.adbin, d.adrelid) END AS line
+          FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid
+            LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
+          WHERE a.attrelid = own.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attislocal
+          UNION ALL
+          SELECT 2, row_number() OVER (ORDER BY array_position('{p,u,x,c}'::text[], contype::text), oid),
+            'CONSTRAINT ' || quote_ident(conname) || ' ' || pg_get_constraintdef(oid)
+          FROM pg_constraint
+          WHERE conrelid = own.oid AND contype IN ('p', 'u', 'x', 'c') AND conislocal
+        ) AS lines) || E'\\n', '') || ')'
+        || coalesce(' INHERITS (' || (SELECT string_agg(inhparent::regclass::text, ', ' ORDER BY inhseqno)
+          FROM pg_inherits WHERE inhrelid = own.oid) || ')', '') END
+      || CASE WHEN own.relkind = 'p' THEN ' PARTITION BY ' || pg_get_partkeydef(own.oid) ELSE '' END
+    FROM own WHERE own.relkind IN ('r', 'p')
+    ORDER BY own.depth, own.oid
+    """
+
+  /// The columns to which sequences belong.
+  private static let owners = """
+    SELECT 'ALTER SEQUENCE ' || name || ' OWNED BY ' || d.refobjid::regclass::text || '.' || quote_ident(a.attname)
+    FROM own JOIN pg_depend d ON d.classid = 'pg_class'::regclass AND d.objid = own.oid AND d.deptype = 'a'
+      AND d.refclassid = 'pg_class'::regclass
+      JOIN pg_attribute a ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid
+    WHERE own.relkind = 'S' ORDER BY own.oid
+    """
+
+  /// The index of a partitioned table makes those of its partitions.
+  private static let indexes = """
+    SELECT CASE WHEN own.relkind = 'I'
+      THEN replace(pg_get_indexdef(own.oid, 0, true), ' ON ONLY ', ' ON ')
+      ELSE pg_get_indexdef(own.oid, 0, true) END
+    FROM own JOIN pg_index i ON i.indexrelid = own.oid JOIN pg_class t ON t.oid = i.indrelid
+    WHERE t.relkind IN ('r', 'p')
+      AND NOT EXISTS (SELECT 1 FROM pg_constraint WHERE conindid = own.oid AND conrelid = i.indrelid)
+      AND NOT EXISTS (SELECT 1 FROM pg_inherits WHERE inhrelid = own.oid)
+    ORDER BY own.oid
+    """
+
+  private static let foreignKeys = """
+    SELECT 'ALTER TABLE ' || name || ' ADD CONSTRAINT ' || quote_ident(k.conname) || ' '
+      || pg_get_constraintdef(k.oid, true)
+    FROM own JOIN pg_constraint k ON k.conrelid = own.oid
+    WHERE k.contype = 'f' AND k.conparentid = 0 ORDER BY own.oid, k.oid
+    """
+
+  private static let views = """
+    SELECT sql FROM (
+      SELECT own.oid, CASE own.relkind WHEN 'm' THEN 'CREATE MATERIALIZED VIEW ' ELSE 'CREATE VIEW ' END || name
+        || E' AS\\n' || rtrim(pg_get_viewdef(own.oid, true), ';') AS sql
+      FROM own WHERE own.relkind IN ('v', 'm')
+      UNION ALL
+      SELECT own.oid, pg_get_indexdef(own.oid, 0, true) FROM own JOIN pg_index i ON i.indexrelid = own.oid
+        JOIN pg_class t ON t.oid = i.indrelid WHERE t.relkind = 'm'
+    ) AS views ORDER BY oid
+    """
+
+  private static let triggers = """
+    SELECT pg_get_triggerdef(g.oid, true) FROM own JOIN pg_trigger g ON g.tgrelid = own.oid
+    WHERE NOT g.tgisinternal AND g.tgparentid = 0 ORDER BY g.oid
+    """
+
+  private static let comments = """
+    SELECT sql FROM (
+      SELECT own.oid, 0 AS place, 'COMMENT ON ' || CASE own.relkind WHEN 'v' THEN 'VIEW'
+        WHEN 'm' THEN 'MATERIALIZED VIEW' WHEN 'i' THEN 'INDEX' WHEN 'I' THEN 'INDEX'
+        WHEN 'S' THEN 'SEQUENCE' ELSE 'TABLE' END || ' ' || name || ' IS ' || quote_literal(d.description) AS sql
+      FROM own JOIN pg_description d ON d.classoid = 'pg_class'::regclass AND d.objoid = own.oid
+        AND d.objsubid = 0
+      WHERE own.relkind IN ('r', 'p', 'v', 'm', 'i', 'I', 'S')
+      UNION ALL
+      SELECT own.oid, a.attnum, 'COMMENT ON COLUMN ' || name || '.' || quote_ident(a.attname) || ' IS '
+        || quote_literal(d.description)
+      FROM own JOIN pg_attribute a ON a.attrelid = own.oid AND a.attnum > 0 AND NOT a.attisdropped
+        JOIN pg_description d ON d.classoid = 'pg_class'::regclass AND d.objoid = own.oid
+          AND d.objsubid = a.attnum
+      WHERE own.relkind IN ('r', 'p', 'v', 'm')
+      UNION ALL
+      SELECT t.oid, 0, 'COMMENT ON ' || CASE t.typtype WHEN 'd' THEN 'DOMAIN ' ELSE 'TYPE ' END
+        || format_type(t.oid, NULL) || ' IS ' || quote_literal(d.description)
+      FROM pg_type t JOIN pg_description d ON d.classoid = 'pg_type'::regclass AND d.objoid = t.oid
+      WHERE t.typnamespace = current_schema()::regnamespace AND t.typtype IN ('e', 'd', 'c')
+    ) AS comments ORDER BY oid, place
+    """
+}
