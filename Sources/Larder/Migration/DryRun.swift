@@ -70,6 +70,8 @@ extension Migrator {
     _ = try pending(db)
     let observed = migrations.map { migration in
       var observed = migration
+      // In a copy, all batches can be one transaction.
+      observed.backfills = []
       observed.up = { db in try recorder.record(migration, db) { try migration.up(db) } }
       return observed
     }

@@ -1,8 +1,9 @@
 import LarderSQLite
 
-/// One step from one schema to the next: a name that never changes, and the code or SQL that it runs.
+/// One step from one schema to the next: a name that never changes, and the steps, SQL or code that it runs.
 ///
 /// ```swift
+/// Migration("rename name", .rename("name", of: "city", to: "title"), .add(.index("title"), to: "city"))
 /// Migration("create city", sql: """
 ///   CREATE TABLE city (id INTEGER PRIMARY KEY, name TEXT NOT NULL);
 ///   CREATE INDEX city_name ON city (name);
@@ -12,8 +13,8 @@ import LarderSQLite
 /// }
 /// ```
 ///
-/// Prefer SQL: a ``Migrator`` notices if it is changed after it was applied, which it can't for a closure. A
-/// closure should use SQL or its own record types, since the program's records change and the migration
+/// Prefer steps (``SchemaStep``), which are the same on all engines, or SQL: a ``Migrator`` notices if they are
+/// changed after they were applied, which it can't for a closure. A closure should use SQL or its own record types, since the program's records change and the migration
 /// mustn't. Neither can begin or end transactions. Databases that they attach are detached when they end.
 ///
 /// `TableSchema.rebuild` makes changes that ALTER TABLE can't, even if other tables refer to the table.
@@ -42,6 +43,10 @@ public struct Migration: Sendable {
   /// Does the same in an empty schema of another engine, in a transaction.
   let rehearse: @Sendable (Database) throws -> Void
   let down: (@Sendable (Database) throws -> Void)?
+  /// The rows to fill in batches, each in a transaction of its own; empty for other migrations.
+  var backfills: [Backfill] = []
+  /// Whether a backfill stands beside other steps, which isn't allowed.
+  private(set) var mixesBackfills = false
 
   /// A migration of SQL: any number of statements.
   ///
@@ -68,6 +73,39 @@ public struct Migration: Sendable {
     let text = postgres ?? sql
     rehearse = { db in try db.executeStatements(inTransaction ? text : text.notConcurrent) }
     self.down = down.map { sql in { @Sendable db in try db.executeStatements(sql) } }
+  }
+
+  /// A migration of steps by names: the same on all engines, whatever becomes of the records.
+  ///
+  /// ```swift
+  /// Migration(
+  ///   "stars", .add(.column("starred", Bool.self, .default(false)), to: "entry"),
+  ///   .add(.index("feed", "published"), to: "entry"), .remove("draft", from: "entry", losing: .columns))
+  /// ```
+  ///
+  /// `Migrator.migrate(_:downTo:)` undoes it if all its steps are reversible (``SchemaStep/isReversible``). A
+  /// migration of backfills has no other steps, and runs outside of a transaction.
+  public init(
+    _ name: String, foreignKeys: Bool = false, _ step: SchemaStep, _ others: SchemaStep...
+  ) {
+    let steps = [step] + others
+    let sql = SQL(raw: steps.map(\.checkedText).joined(separator: ";\n"))
+    self.name = name
+    self.foreignKeys = foreignKeys
+    checksum = sql.checksum
+    engineChecksum = sql.engineChecksum
+    isTransactional = true
+    formerChecksums = []
+    let run: @Sendable (Database) throws -> Void = { db in
+      for step in steps { try step.execute(db) }
+    }
+    up = run
+    rehearse = run
+    let undo = steps.reversed().compactMap { $0.named?.undo }
+    let back: @Sendable (Database) throws -> Void = { db in for step in undo { try step(db) } }
+    down = undo.count == steps.count ? back : nil
+    backfills = steps.compactMap { $0.named?.backfill }
+    mixesBackfills = !backfills.isEmpty && backfills.count < steps.count
   }
 
   /// A migration in Swift.

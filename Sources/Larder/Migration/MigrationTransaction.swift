@@ -19,7 +19,9 @@ extension Migrator {
       try migration.up(db)
     }
     let change =
-      if let engine = db.engine, !migration.isTransactional {
+      if !migration.backfills.isEmpty {
+        try changeInBatches(migration, appliedBefore: index, db) { report(nil) }
+      } else if let engine = db.engine, !migration.isTransactional {
         try change(outsideOfTransaction: engine, migration, appliedBefore: index, db, run)
       } else {
         try change(migration, appliedBefore: index, after: index + 1, db, known, run) {
@@ -80,7 +82,7 @@ extension Migrator {
   }
 
   /// The time that a migration took, and the history afterwards if it was read in the same round trip.
-  private typealias Change = (duration: Duration, written: MigrationHistory?)
+  typealias Change = (duration: Duration, written: MigrationHistory?)
 
   /// Runs a migration in a transaction, with its check of foreign keys and its row in the history. Nil if the
   /// number of applied migrations isn't the expected one. All errors get the migration's name.

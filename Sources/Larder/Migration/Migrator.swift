@@ -40,6 +40,12 @@ public struct Migrator: Sendable {
       if !names.insert(Array(migration.name.utf8)).inserted {
         return "two migrations are named “\(migration.name)”"
       }
+      if migration.mixesBackfills {
+        return """
+          “\(migration.name)” has a backfill beside other steps: give it a migration of its own, since it runs \
+          outside of a transaction
+          """
+      }
       guard let next = migration.userVersion else { continue }
       if next <= version {
         return """
@@ -75,9 +81,9 @@ public struct Migrator: Sendable {
   /// that shouldn't block, `try await queue.inDatabase { try migrator.migrate($0) }` does the same, and
   /// cancelling undoes the running migration.
   ///
-  /// - `progress`: called before and after each migration, on the thread that runs it, with the migration's
-  ///   name, its index in the list, the number of migrations in the list, and the time it took (nil before
-  ///   it). It can't use the queue or pool.
+  /// - `progress`: called twice for each migration, on the thread that runs it, with the migration's name, its
+  ///   index in the list, and the number of migrations in the list: before it with a `duration` of nil, and
+  ///   after it with the time that it took. It can't use the queue or pool.
   ///
   /// Throws ``MigrationError``, and ``LarderSQLite/DatabaseError`` if no migration has begun: for example
   /// `ResultCode.busy` if another process keeps the database locked for longer than the busy timeout.

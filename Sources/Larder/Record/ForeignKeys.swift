@@ -21,7 +21,7 @@ extension ColumnOption {
   }
 }
 
-extension ColumnOption where Value == DatabaseValue {
+extension ColumnOption {
   /// A foreign key to a table by its name: the value is NULL or that of a column
   /// there, which is the primary key or unique.
   public static func references(

@@ -106,6 +106,10 @@ package protocol DefinitionDialect: Sendable {
   func alter(
     _ db: Database, to new: TableSchema, copying: [String: SQL], losing: RebuildLosses
   ) throws -> Int
+  /// Runs a closure while the table's triggers aren't fired. Called in a transaction.
+  func withoutTriggers(
+    of table: TableSchema, in db: Database, _ body: () throws -> Void
+  ) throws
   /// Creates an enumeration type with these values in their order, or adds those that it lacks.
   func createEnum(_ name: String, _ values: [String], in db: Database) throws
   /// The table of the migrations' history: its quoted name, the search path, and whether it is there.

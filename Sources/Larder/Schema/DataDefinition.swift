@@ -66,6 +66,15 @@ package enum DDL {
     "ALTER TABLE \(table.quotedName) \(actions.joined(separator: ", "))"
   }
 
+  static func renameColumn(_ column: String, to name: String) -> String {
+    "RENAME COLUMN \(column.quotedIdentifier) TO \(name.quotedIdentifier)"
+  }
+
+  /// SQLite has no such statement.
+  static func renameIndex(_ index: String, in schema: String?, to name: String) -> String {
+    "ALTER INDEX \(index.quoted(in: schema)) RENAME TO \(name.quotedIdentifier)"
+  }
+
   // MARK: Indexes, views, triggers, virtual tables
 
   /// A CREATE INDEX. SQLite takes the table's schema before the index's name, others before the table's.

@@ -280,7 +280,7 @@ extension TableSchema {
   }
 
   /// A declared table, in the spelling of the database's engine; for SQLite if there is no database.
-  fileprivate static func declared(
+  static func declared(
     _ name: String, of schema: String?, _ columns: [ColumnDefinition],
     _ constraints: [TableConstraintDefinition], _ options: TableOptions, _ dateFormat: DateFormat,
     in db: Database?

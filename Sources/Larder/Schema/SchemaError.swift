@@ -28,6 +28,9 @@ public enum SchemaError: Error, Hashable, Sendable {
   case brokenForeignKeys(table: String, count: Int)
   /// After a change a view, or the triggers of a table, would no longer work.
   case brokenDependent(table: String, dependent: String, reason: String)
+  /// A step by names, such as ``SchemaStep/rename(_:of:to:)``, doesn't fit the schema that it met; `problem`
+  /// says what is there.
+  case step(String, problem: String)
 }
 
 extension SchemaError: CustomStringConvertible {
@@ -53,7 +56,7 @@ extension SchemaError: CustomStringConvertible {
       "the stored SQL of “\(name)” isn't a single CREATE statement for it: \(sql.prefix(200))"
     case .needsValue(let table, let column):
       "rows of “\(table)” have no value for “\(column)”, which is NOT NULL and has no default; "
-        + "pass one in copying:"
+        + "pass one in copying: or filling:"
     case .noSuchColumn(let table, let column): "“\(table)” has no column “\(column)” to copy to"
     case .foreignKeysAreOn(let table):
       "rows refer to “\(table)”, and the rebuild would delete or change them; rebuild it outside of a "
@@ -62,6 +65,7 @@ extension SchemaError: CustomStringConvertible {
       "\(count) foreign keys would refer to missing rows after a rebuild of “\(table)”"
     case .brokenDependent(let table, let dependent, let reason):
       "“\(dependent)” would no longer work after this change of “\(table)”: \(reason); drop it first"
+    case .step(let step, let problem): "can't \(step): \(problem)"
     }
   }
 

@@ -1,12 +1,21 @@
 import LarderSQLite
 
-/// A step of those that change a database's schema to the declared one; see ``Schema/steps(from:)``.
+/// A step that changes a database's schema: of a comparison (``Schema/steps(from:)``), or written by names for
+/// a ``Migration``.
+///
+/// ```swift
+/// Migration("titles", .rename("name", of: "city", to: "title"), .add(.index("title"), to: "city"))
+/// ```
+///
+/// A step by names needs no record, so it outlives the records of its time. It is the same on all engines,
+/// looks at the schema that it meets, and throws ``SchemaError/step(_:problem:)`` if that isn't the expected one.
 public struct SchemaStep: Hashable, Sendable {
   enum Action: Hashable, Sendable {
     case execute(String)
     case create(SchemaEntry, in: String?)
     case addColumn(to: String, sql: String)
     case rebuild(TableSchema, losing: RebuildLosses)
+    case named(NamedStep)
   }
 
   /// The step's description in words.
@@ -38,14 +47,20 @@ public struct SchemaStep: Hashable, Sendable {
       " of “\(table.fullName)”")
   }
 
-  /// The step's statement; nil for a rebuild, which is several (`TableSchema.rebuild`).
+  /// The step's statement; nil for a rebuild, which is several (`TableSchema.rebuild`), and for a step by names,
+  /// whose statements depend on the schema that it meets.
   public var sql: String? {
     switch action {
     case .execute(let sql), .addColumn(_, let sql): sql
     case .create(let entry, _): entry.sql
-    case .rebuild: nil
+    case .rebuild, .named: nil
     }
   }
+
+  /// Whether `Migrator.migrate(_:downTo:)` can undo the step.
+  public var isReversible: Bool { named?.undo != nil }
+
+  var named: NamedStep? { if case .named(let step) = action { step } else { nil } }
 
   /// Runs the step. Steps belong in one transaction with foreign keys off: in a migration.
   ///
@@ -60,6 +75,7 @@ public struct SchemaStep: Hashable, Sendable {
     case .addColumn(let table, let sql):
       try db.keepingDependents(of: table) { try $0.executeUpdate(SQL(raw: sql)) }
     case .rebuild(let table, let losing): try table.rebuild(db, losing: losing)
+    case .named(let step): try step.run(db)
     }
   }
 }

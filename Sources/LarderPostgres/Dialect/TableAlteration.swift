@@ -190,22 +190,10 @@ struct TableAlteration {
       let tests = changes.map { "\($0.0.name.quotedIdentifier) IS DISTINCT FROM \($0.value)" }
       sql += " WHERE \(tests.joined(separator: " OR "))"
     }
-    let modes = try db.executeQuery(SQL(raw: Self.enabledTriggers), new.quotedName).map { row in
-      (name: try row.get(at: 0, as: String.self), words: try row.get(at: 1, as: String.self))
+    try PostgresDefinitions().withoutTriggers(of: new, in: db) {
+      try db.executeUpdate(SQL(raw: sql).uncached)
     }
-    for trigger in modes { try alter("DISABLE TRIGGER \(trigger.name.quotedIdentifier)") }
-    try db.executeUpdate(SQL(raw: sql).uncached)
-    // Deferred checks run now: the table can't be altered while any are pending.
-    try db.executeUpdate("SET CONSTRAINTS ALL IMMEDIATE")
-    for trigger in modes { try alter("\(trigger.words) TRIGGER \(trigger.name.quotedIdentifier)") }
   }
-
-  /// The query for a table's enabled triggers, by the table's quoted name: their names, and the words that enable
-  /// them.
-  private static let enabledTriggers = """
-    SELECT tgname::text, CASE tgenabled WHEN 'A' THEN 'ENABLE ALWAYS' WHEN 'R' THEN 'ENABLE REPLICA' ELSE 'ENABLE' END
-    FROM pg_trigger WHERE tgrelid = to_regclass($1::text) AND NOT tgisinternal AND tgenabled <> 'D'
-    """
 
   /// Types whose old and new values can be compared.
   private static let comparedTypes: Set<String> = [

@@ -1,0 +1,37 @@
+import LarderSQLite
+
+extension ColumnDefinition {
+  /// A column of a table without a record type, for values of a Swift type.
+  ///
+  /// ```swift
+  /// .column("id", Int64?.self, .primaryKey)
+  /// .column("url", String.self, .unique)
+  /// .column("feed", Int64.self, .references("feed", column: "id", onDelete: .cascade))
+  /// ```
+  ///
+  /// It is stored as a record's property of that type is, on each engine. The column is NOT NULL if the type
+  /// isn't Optional; an Optional integer that is the key is numbered by the database.
+  public static func column<Value: DatabaseValueConvertible>(
+    _ name: String, _ type: Value.Type, _ options: ColumnOption<Value>...
+  ) -> ColumnDefinition { column(name, .plain, options) }
+
+  /// A column of a table without a record type, for values with a coding of their own:
+  /// `.column("seen", as: ColumnCoding<Date>.unixMilliseconds)`.
+  public static func column<Value: Sendable>(
+    _ name: String, as coding: ColumnCoding<Value>, _ options: ColumnOption<Value>...
+  ) -> ColumnDefinition { column(name, coding, options) }
+
+  private static func column<Value: Sendable>(
+    _ name: String, _ coding: ColumnCoding<Value>, _ options: [ColumnOption<Value>]
+  ) -> ColumnDefinition {
+    var definition = ColumnDefinition(name: name, type: coding.columnType)
+    definition.form = coding.form
+    for option in options {
+      option.apply(&definition)
+      if let value = option.defaultValue {
+        definition.defaultValue = { try coding.stored(value, $0) }
+      }
+    }
+    return definition
+  }
+}

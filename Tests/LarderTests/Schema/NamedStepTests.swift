@@ -1,0 +1,238 @@
+import Larder
+import PostgresSupport
+import Testing
+
+@Suite("Steps by names")
+struct NamedStepTests {
+  private let db: Database
+
+  init() throws {
+    db = try Database.empty()
+    try run(
+      .create(
+        "city", .column("id", Int64?.self, .primaryKey),
+        .column("name", String.self, .unique), .column("size", String?.self, .indexed),
+        .column("country", String?.self), constraints: [.check("name <> ''")]))
+    try db.executeUpdate(
+      "INSERT INTO city (name, size, country) VALUES ('Oslo', '7', 'NO'), ('Rome', NULL, NULL)")
+  }
+
+  private func run(_ steps: SchemaStep...) throws {
+    try db.inTransaction { db in for step in steps { try step.execute(db) } }
+  }
+
+  private func problem(_ step: SchemaStep) -> String? {
+    failure(SchemaError.self) { try run(step) }?.description
+  }
+
+  private func values(_ sql: SQL) throws -> [DatabaseValue] {
+    try db.executeQuery(sql).map { try $0.get(at: 0) }
+  }
+
+  @Test("A step that doesn't fit says which table or column it misses, and what is there")
+  func misfits() throws {
+    #expect(
+      problem(.rename("town", to: "city"))
+        == "can't rename the table “town” to “city”: there is no table “town”, but “city”")
+    #expect(
+      problem(.rename("population", of: "city", to: "inhabitants")) == """
+        can't rename the column “population” of “city” to “inhabitants”: “city” has no column “population”, but \
+        “id”, “name”, “size” and “country”
+        """)
+    #expect(
+      problem(.add(.column("size", Int.self), to: "city"))?.hasPrefix(
+        "can't add the column “size” to “city”: “city” has a column “size” already: \"size\"")
+        == true)
+    #expect(
+      problem(.create("city", .column("id", Int64?.self, .primaryKey)))
+        == "can't create the table “city”: there is a table or view “city” already")
+    #expect(
+      problem(.remove(.index("name"), from: "city")) == """
+        can't remove the index ("name") from “city”: “city” has no such index, but “city_size_index”
+        """)
+    #expect(
+      problem(.remove("id", from: "city", losing: .columns))
+        == "can't remove the column “id” from “city”: “id” is a part of the primary key of “city”")
+    #expect(problem(.drop(view: "large"))?.contains("there is no view “large”, but none") == true)
+  }
+
+  @Test("A column, rows and values are lost only if a step says so")
+  func losing() throws {
+    #expect(
+      failure(SchemaError.self) { try run(.remove("size", from: "city", losing: [])) }
+        == .losesColumns(table: "city", columns: ["size"]))
+    #expect(
+      failure(SchemaError.self) { try run(.drop("city", losing: [])) }
+        == .losesRows(table: "city", count: 2))
+    try run(.remove("size", from: "city", losing: .columns))
+    #expect(try !db.columnExists("size", in: "city"))
+    #expect(try db.indexes(of: "city").allSatisfy { $0.kind != .created })
+    try run(.drop("city", losing: .rows))
+    #expect(try !db.tableExists("city"))
+  }
+
+  @Test("A column that is NOT NULL is added with values for the rows that exist, or not at all")
+  func notNull() throws {
+    let column = ColumnDefinition.column("letters", Int.self, .check("letters > 0"))
+    #expect(
+      failure(SchemaError.self) { try run(.add(column, to: "city")) }
+        == .needsValue(table: "city", column: "letters"))
+    try run(.add(column, to: "city", filling: "length(name)"))
+    #expect(try values("SELECT letters FROM city ORDER BY id") == [4, 4])
+    #expect(throws: DatabaseError.self) {
+      try db.executeUpdate("INSERT INTO city (name, letters) VALUES ('Paris', 0)")
+    }
+    #expect(throws: DatabaseError.self) {
+      try db.executeUpdate("INSERT INTO city (name) VALUES ('Paris')")
+    }
+  }
+
+  @Test(
+    "A type is changed by an expression or by Swift code, with keys, constraints and indexes kept")
+  func types() throws {
+    try run(
+      .change(.column("size", Int?.self), of: "city") { (old: String?) in old.flatMap { Int($0) } },
+      .change(.column("country", String.self), of: "city", converting: "coalesce(country, '?')"))
+    #expect(try values("SELECT size FROM city ORDER BY id") == [7, .null])
+    #expect(try values("SELECT country FROM city ORDER BY id") == ["NO", "?"])
+    #expect(try db.indexes(of: "city").contains { $0.name == "city_size_index" })
+    for name in ["Oslo", ""] {
+      #expect(throws: DatabaseError.self) {
+        try db.executeUpdate("INSERT INTO city (name, country) VALUES (\(name), 'X')")
+      }
+    }
+    #expect(throws: DatabaseError.self) {
+      try db.executeUpdate("INSERT INTO city (name, country) VALUES ('Paris', NULL)")
+    }
+    #expect(try db.columns(of: "city").map(\.name) == ["id", "name", "size", "country"])
+  }
+
+  @Test("An error of a conversion in Swift is the step's error, and nothing has changed")
+  func failingConversion() throws {
+    struct Unreadable: Error, Equatable { let text: String? }
+    let error = failure(Unreadable.self) {
+      try run(
+        .change(.column("size", Int.self), of: "city") { (old: String?) throws -> Int in
+          guard let number = old.flatMap({ Int($0) }) else { throw Unreadable(text: old) }
+          return number
+        })
+    }
+    #expect(error == Unreadable(text: nil))
+    #expect(try values("SELECT size FROM city ORDER BY id") == ["7", .null])
+  }
+
+  @Test(
+    "Renames take the names of indexes along, which a later table of the old name can then have")
+  func renames() throws {
+    try run(
+      .rename("size", of: "city", to: "population"), .rename("city", to: "town"),
+      .create(
+        "city", .column("size", Int64.self, .primaryKey), .column("population", Int.self, .indexed))
+    )
+    #expect(
+      try db.indexes(of: "town").filter { $0.kind == .created }.map(\.name) == [
+        "town_population_index"
+      ])
+    #expect(try values("SELECT name FROM town ORDER BY id") == ["Oslo", "Rome"])
+  }
+
+  @Test("Reversible steps are undone in the opposite order, and say whether they are")
+  func undoing() throws {
+    let steps: [SchemaStep] = [
+      .add(.column("founded", Int?.self), to: "city"), .rename("name", of: "city", to: "title"),
+      .remove(.index("size"), from: "city"), .add(.unique("title", "size"), to: "city"),
+      .create(view: "titles", as: "SELECT title FROM city"), .rename("city", to: "town"),
+    ]
+    #expect(steps.allSatisfy(\.isReversible))
+    #expect(!SchemaStep.remove("size", from: "city", losing: .columns).isReversible)
+    #expect(!SchemaStep.drop("city", losing: .rows).isReversible)
+    let before = try Schema(db)
+    let migrator = Migrator([
+      Migration("titles", steps[0], steps[1], steps[2], steps[3], steps[4], steps[5])
+    ])
+    try migrator.migrate(db)
+    #expect(try db.columnExists("title", in: "town"))
+    try migrator.migrate(db, downTo: nil)
+    #expect(try before.differences(from: Schema(db)) == [])
+    #expect(try values("SELECT name FROM city ORDER BY id") == ["Oslo", "Rome"])
+  }
+
+  @Test("Tables that refer to a rebuilt one keep their rows")
+  func references() throws {
+    let create = Migration(
+      "street",
+      .create(
+        "street", .column("id", Int64?.self, .primaryKey),
+        .column("city", Int64.self, .references("city", column: "id", onDelete: .cascade))),
+      .run("INSERT INTO street (city) VALUES (1), (1), (2)"))
+    let change = Migration(
+      "change", .change(.column("size", Int?.self), of: "city") { (_: String?) in 1 },
+      .remove("country", from: "city", losing: .columns))
+    try Migrator([create, change]).migrate(db)
+    #expect(try values("SELECT count(*) FROM street") == [3])
+    #expect(throws: DatabaseError.self) {
+      try db.executeUpdate("INSERT INTO street (city) VALUES (9)")
+    }
+    try db.executeUpdate("DELETE FROM city WHERE id = 1")
+    #expect(try values("SELECT count(*) FROM street") == [1])
+  }
+
+  @Test("Rows that a move leaves out are lost only if it says so")
+  func moving() throws {
+    try run(
+      .create(
+        "nation", .column("city", Int64.self, .primaryKey), .column("country", String.self)))
+    func move(_ losing: RebuildLosses) -> SchemaStep {
+      .move(
+        "country", from: "city", to: "nation", key: ["city": "id"], where: "country IS NOT NULL",
+        losing: losing)
+    }
+    #expect(
+      failure(SchemaError.self) { try run(move([])) } == .losesRows(table: "city", count: 1))
+    try run(move(.rows))
+    #expect(try values("SELECT country FROM nation") == ["NO"])
+    #expect(try !db.columnExists("country", in: "city"))
+  }
+
+  @Test(
+    "Unique constraints and foreign keys are added to tables with rows, and unique ones removed")
+  func constraints() throws {
+    try run(
+      .remove(.unique("name"), from: "city"), .add(.unique("country", "name"), to: "city"))
+    try db.executeUpdate("INSERT INTO city (name, country) VALUES ('Oslo', 'US')")
+    #expect(throws: DatabaseError.self) {
+      try db.executeUpdate("INSERT INTO city (name, country) VALUES ('Oslo', 'US')")
+    }
+    try run(.remove(.unique("country", "name"), from: "city"))
+    try db.executeUpdate("INSERT INTO city (name, country) VALUES ('Oslo', 'US')")
+  }
+
+  @Test("The checksums of steps by names are those that databases have stored")
+  func checksums() throws {
+    let migrator = Migrator([
+      Migration(
+        "a",
+        .create(
+          "lake", .column("id", Int64?.self, .primaryKey),
+          .column("name", String.self, .unique, .default("?")),
+          .column("deep", Bool.self, .indexed),
+          .column("kind", String?.self, .sqlType(postgres: "kind")),
+          constraints: [.unique("name", "deep"), .check("name <> ''")])),
+      Migration(
+        "b", .add(.column("area", Double.self), to: "lake", filling: "1.5"),
+        .rename("name", of: "lake", to: "title"), .add(.index("area"), to: "lake"),
+        .change(.column("area", Int.self), of: "lake", converting: "round(area)")),
+      Migration("c", .backfill("area", of: "lake", with: "\(3)")),
+    ])
+    let engine = try Database()
+    try migrator.migrate(engine)
+    #expect(try migrator.applied(engine).map(\.checksum) == [])
+    let other = Migrator(
+      Array(migrator.migrations.prefix(2)) + [
+        Migration("c", .backfill("area", of: "lake", with: "4"))
+      ])
+    #expect(
+      failure(MigrationError.self) { try other.migrate(engine) }?.description.contains(
+        "“c” has changed") == true)
+  }
+}
