@@ -57,7 +57,9 @@ let package = Package(
     .target(name: "LarderTerminal", dependencies: ["LarderSQLite"]),
     .executableTarget(
       name: "LarderTool",
-      dependencies: ["Larder", "LarderPostgres", "LarderReplication", "LarderTerminal"]),
+      dependencies: [
+        "Larder", "LarderJobs", "LarderPostgres", "LarderReplication", "LarderTerminal",
+      ]),
     .target(name: "LarderTesting", dependencies: ["Larder"]),
     .executableTarget(
       name: "gazetteer",
@@ -86,8 +88,8 @@ let package = Package(
     .testTarget(
       name: "LarderToolTests",
       dependencies: [
-        "Larder", "LarderReplication", "LarderTerminal", "PostgresSupport", "TestSupport",
-        "LarderTool",
+        "Larder", "LarderJobs", "LarderReplication", "LarderTerminal", "PostgresSupport",
+        "TestSupport", "LarderTool",
       ],
       exclude: ["Golden"]),
     .target(name: "TestSupport", dependencies: ["Larder"], path: "Tests/TestSupport"),

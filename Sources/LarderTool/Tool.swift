@@ -31,7 +31,8 @@ extension Program {
   private static let commands: [Command] = [
     .inspect, .browse, .check, .query, .explain, .schema, .generate, .diff, .diagram, .export,
     .import,
-    .backup, .restore, .log, .verifyLog, .vacuum, .optimize, .changes, .migrate, .copy, .completion,
+    .backup, .restore, .log, .verifyLog, .vacuum, .optimize, .changes, .migrate, .copy, .jobs,
+    .completion,
   ]
 }
 
