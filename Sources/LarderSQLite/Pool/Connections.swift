@@ -379,10 +379,6 @@ public final class Connections: Sendable {
 
   package var isClosed: Bool { pool?.isBarred(by: ConnectionPool.closed) ?? false }
 
-  /// Whether the open database isn't the one that was opened any more: the file was moved or replaced, or its
-  /// content restored.
-  package var isOutdated: Bool { writer?.isOutdated.load(ordering: .relaxed) ?? false }
-
   /// Opens a connection if none is open yet, without retries.
   package func connect() throws {
     try runOnce(.plain, ScopeCall("connect()")) { _ in }

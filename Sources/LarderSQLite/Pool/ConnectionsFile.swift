@@ -1,6 +1,10 @@
 // The file of a queue or pool: its companions, its log, and checkpoints.
 
 extension Connections {
+  /// Whether the open database isn't the one that was opened any more: the file was moved or replaced, or its
+  /// content restored.
+  package var isOutdated: Bool { writer?.isOutdated.load(ordering: .relaxed) ?? false }
+
   /// The file of the writing connection, if it has one, and its configuration. Nil for another engine.
   package var writersFile: (location: FileLocation?, configuration: Configuration)? {
     writer.map { ($0.location, $0.configuration) }

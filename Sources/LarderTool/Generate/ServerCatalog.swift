@@ -1,18 +1,7 @@
 import FoundationEssentials
 import Larder
 
-/// An enumeration type of a server.
-struct ServerEnum: Hashable {
-  /// The name as in SQL, with its schema if that isn't on the search path.
-  let name: String
-  /// The name as in SQL, always with its schema.
-  let fullName: String
-  let labels: [String]
-  /// The comment on the type, if there is one.
-  let comment: String?
-}
-
-/// What the catalog says about the current schema's tables and views, besides their columns' types:
+/// The catalog of the current schema's tables and views, as far as it says more than their columns' types:
 /// enumerations, comments, partitions and inheritance.
 struct ServerCatalog {
   /// The enumerations of columns and arrays, by the names of relations and columns.
