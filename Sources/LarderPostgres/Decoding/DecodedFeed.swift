@@ -207,8 +207,10 @@ final class DecodedFeed: EngineFeed, AccessCompanion, @unchecked Sendable {
         "START_REPLICATION SLOT \(slot) LOGICAL \(place) "
           + "(proto_version '1', publication_names \(publication), binary 'true')")
     } catch let failure as PostgresFailure where failure.sqlState == SQLState.wrongState {
-      // The only state in which a slot of the right kind can't be used.
-      throw FeedPlan.lost(slot)
+      let lost = try connection.run(
+        "SELECT 1 FROM pg_replication_slots WHERE slot_name = '\(slot)' AND wal_status = 'lost'")
+      guard lost.isEmpty else { throw FeedPlan.lost(slot) }
+      throw failure
     }
   }
 
@@ -217,30 +219,29 @@ final class DecodedFeed: EngineFeed, AccessCompanion, @unchecked Sendable {
     let connection = try connect()
     let found = try identity(connection)
     let isOther = found != system
-    if isOther {
-      buffer.forgetPositions()
-      system = found
-    }
+    if isOther { buffer.forgetPositions() }
     assembly.restart()
     guard let name = plan.slot else {
       let slot = try makeSlot(connection, exporting: false)
       buffer.begin(at: slot.position)
       buffer.appendUnknown()
       try receive(connection, slot.name, from: slot.position)
+      system = found
       return connection
     }
-    // The commits of a former primary may be lost that were reported.
-    if isOther { buffer.appendUnknown() }
     do {
       try receive(connection, name, from: buffer.received)
-    } catch let failure as PostgresFailure where failure.sqlState == "42704" {
-      let slot = try connection.run(
+    } catch let failure as PostgresFailure where failure.sqlState == "42704" && isOther {
+      // The new primary doesn't have the former one's slots.
+      let row = try connection.run(
         "CREATE_REPLICATION_SLOT \(name) LOGICAL pgoutput NOEXPORT_SNAPSHOT")
-      buffer.forgetPositions()
-      if !isOther { buffer.appendUnknown() }
-      let position = (slot.first?[1]).flatMap { $0.flatMap(Self.position) } ?? 0
-      try receive(connection, name, from: position)
+      let position = row.first?.dropFirst().first?.flatMap(Self.position)
+      try receive(connection, name, from: position ?? 0)
     }
+    // Commits of the former primary may be lost that were reported. The consumer reads anew after the slot was made,
+    // and so misses none.
+    if isOther { buffer.appendUnknown() }
+    system = found
     return connection
   }
 

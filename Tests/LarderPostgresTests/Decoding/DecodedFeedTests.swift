@@ -85,12 +85,10 @@ struct DecodedFeedTests {
     let server = try FeedServer()
     let feed = try await ServerFeed(server.pool.changes(of: ["city"], limit: 20_000))
     try server.run("INSERT INTO city SELECT n, 'city ' || n FROM generate_series(1, 20000) n")
-    try server.run("UPDATE city SET name = name || '!' WHERE id <= 10")
     #expect(try await feed.next()?.changes.count == 20_000)
-    #expect(try await feed.next()?.changes.count == 10)
     try server.run("DELETE FROM city WHERE id = 1")
     try server.run("DELETE FROM city")
-    #expect(try await feed.text() == "-1 city 1!")
+    #expect(try await feed.text() == "-1 city 1")
     try server.run("INSERT INTO city SELECT n, 'x' FROM generate_series(1, 20001) n")
     #expect(try await feed.next()?.changes.count == 19_999)
     let error = await #expect(throws: FeedOverflow.self) { try await feed.next() }
