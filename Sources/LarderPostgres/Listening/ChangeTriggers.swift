@@ -20,7 +20,7 @@ enum ChangeTriggers {
 
   static func function(_ name: String) -> String {
     """
-    CREATE FUNCTION \(name)() RETURNS trigger LANGUAGE plpgsql AS $larder$
+    CREATE OR REPLACE FUNCTION \(name)() RETURNS trigger LANGUAGE plpgsql AS $larder$
     \(body)
     $larder$
     """
@@ -41,7 +41,9 @@ enum ChangeTriggers {
 
 extension PostgresEngine {
   func reportCommits(to tables: Set<UInt32>) throws -> Bool {
-    try perform(until: soon) {
+    // What others have created while this waited for them is to be seen.
+    try relaxIsolation()
+    return try perform(until: soon) {
       do {
         try connection.run(all: ["SET LOCAL lock_timeout = \(ChangeTriggers.patience)"])
         try createTriggers(tables.sorted())
@@ -55,7 +57,8 @@ extension PostgresEngine {
   private static let lockNotAvailable = "55P03"
   private static let insufficientPrivilege = "42501"
 
-  /// Creates the triggers of tables, and of their partitions and the like, as far as they are missing.
+  /// Creates the triggers of tables, and of their partitions and the like, as far as they are missing. In a
+  /// transaction of one snapshot, some that aren't missing any more are replaced.
   func createTriggers(_ tables: [UInt32]) throws {
     try connection.run(all: ["SELECT pg_advisory_xact_lock(\(ChangeTriggers.lock))"])
     let missing = try members(of: tables).filter { !$0.isReported && ["r", "p"].contains($0.kind) }

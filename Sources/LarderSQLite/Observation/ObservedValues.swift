@@ -50,8 +50,8 @@ private final class ValueObservation<Value: Sendable> {
     } catch {
       end()
       if error is CancellationError, Task.isCancelled { return nil }
-      // A read on a server, or the wait to have its commits reported, is surprised by the end of the pool.
-      if isOnEngine, observers.isClosed { return nil }
+      // A read on a server, or the call to have its commits reported, may come when the pool is closing.
+      if isOnEngine, source.access.connections.isClosed { return nil }
       throw error
     }
     end()

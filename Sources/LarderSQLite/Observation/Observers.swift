@@ -120,8 +120,6 @@ final class Observers: ScopeObserver, @unchecked Sendable {
     watcher?.start()
   }
 
-  var isClosed: Bool { state.withLock { $0.isClosed } }
-
   /// Whether nobody observes.
   var isUnused: Bool { state.withLock { $0.isUnused } }
 
