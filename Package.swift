@@ -83,6 +83,16 @@ let package = Package(
       dependencies: ["LarderBackup", "LarderFleet", "LarderMacros", "LarderPostgres"],
       path: "Sample/desk",
       exclude: ["README.md"]),
+    .executableTarget(
+      name: "reader",
+      dependencies: [
+        "LarderJobs", "LarderMacros", "LarderOutbox", "LarderPostgres", "LarderReplication",
+      ],
+      path: "Sample/reader",
+      exclude: ["Deploy"]),
+    .testTarget(
+      name: "ReaderTests",
+      dependencies: ["LarderPostgres", "PostgresSupport", "TestSupport", "reader"]),
     .testTarget(
       name: "DeskTests", dependencies: ["LarderTesting", "PostgresSupport", "TestSupport", "desk"]),
     .testTarget(

@@ -4,19 +4,34 @@ import LarderTerminal
 
 extension Command {
   static let migrate = Command(
-    name: "migrate", arguments: "status FILE", argumentCount: 2...2,
-    summary: "Lists Larder's migrations that were applied to a database, and when.",
+    name: "migrate", arguments: "status FILE | draft OLD NEW", argumentCount: 2...3,
+    summary: "Lists the migrations of a database, or drafts the next one in Swift.",
     details: """
-      Only the program that runs the migrations has their full list, so only it knows which are still to be
-      applied. The checksum is that of a migration's SQL; a migration in Swift code has none.
+      “status” lists the migrations that were applied, and when. Only the program that runs them has their full
+      list, so only it knows which are still to be applied. The checksum is that of a migration's steps or SQL; a
+      migration in Swift code has none.
+
+      “draft” writes the migration that makes OLD like NEW, of steps that are the same on SQLite and PostgreSQL.
+      Each is a database, a server's (postgres://user@host/database), or a file that “larder schema FILE --json” has
+      written. Read it before you use it: a renamed column looks like a removed and an added one, and comments say
+      what is lost and what has to be decided. For files, the steps are tried on an empty copy, and differences that
+      remain are listed.
 
       Example:
         larder migrate status cities.db
         larder migrate status cities.db --json
-      """
+        larder migrate draft released.db new.db --name "add mayors"
+      """,
+    options: [Option("name", "NAME", "with draft: the migration's name")]
   ) { invocation in
-    guard invocation.arguments[0] == "status" else {
-      throw Failure(.usage, "migrate only has “status”, not “\(invocation.arguments[0])”")
+    switch (invocation.arguments[0], invocation.arguments.count) {
+    case ("draft", 3): return try draft(invocation)
+    case ("status", 2): break
+    case ("status", _), ("draft", _):
+      throw Failure(.usage, "“migrate status” takes one database, and “migrate draft” two")
+    default:
+      throw Failure(
+        .usage, "migrate has “status” and “draft”, not “\(invocation.arguments[0])”")
     }
     let database = try NamedDatabase(invocation.arguments[1], invocation)
     let history = try database.read { try MigrationStatus($0) }
@@ -34,6 +49,17 @@ extension Command {
         migration.checksum.map { String($0.prefix(12)) } ?? "–")
     }
     table.show()
+  }
+
+  private static func draft(_ invocation: Invocation) throws {
+    let old = try Schema.read(invocation.arguments[1], invocation)
+    let new = try Schema.read(invocation.arguments[2], invocation)
+    let names = invocation.arguments.dropFirst().map(\.lastComponent)
+    print(
+      MigrationDraft(from: old, to: new).text(
+        name: invocation.text("name") ?? "as in \(names[1])",
+        title:
+          "Makes the schema of \(names[0]) like that of \(names[1]). Read it before you use it."))
   }
 }
 

@@ -9,6 +9,7 @@ import TestSupport
 //   test-process count PATH NUMBER    adds one to a counter that often
 //   test-process execute PATH         executes each line of SQL that comes in, as a transaction
 //   test-process migrate PATH COUNT   applies that many migrations
+//   test-process backfill PATH        fills the rows of a table in batches
 //   test-process fleet FOLDER COUNT   applies that many migrations to all databases of a fleet
 //   test-process copies PATH FOLDER   pays while copies are made, until it is killed
 //   test-process descriptors FOLDER COUNT  uses 200 databases of a fleet with that many descriptors
@@ -25,6 +26,7 @@ do {
   case ("count", 3): try Counting.run(path: arguments[1], Int(arguments[2]) ?? 0)
   case ("execute", 2): try Executing.run(path: arguments[1])
   case ("migrate", 3): try Migrating.run(path: arguments[1], count: Int(arguments[2]) ?? 0)
+  case ("backfill", 2): try Backfilling.run(path: arguments[1])
   case ("fleet", 3): try MigratingFleet.run(folder: arguments[1], count: Int(arguments[2]) ?? 0)
   case ("copies", 3): try Copying.run(path: arguments[1], folder: arguments[2])
   case ("descriptors", 3): try Descriptors.run(folder: arguments[1], Int(arguments[2]) ?? 0)

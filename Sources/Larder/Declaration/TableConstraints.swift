@@ -54,6 +54,12 @@ extension TableConstraint where R == Never {
   /// A unique constraint: no two rows have the same values in all these columns; NULLs don't count.
   public static func unique(_ columns: String...) -> Self { Self(definition: .unique(columns)) }
 
+  package static func unique(columns: [String]) -> Self { Self(definition: .unique(columns)) }
+
+  package static func index(
+    columns: [String], unique: Bool, where condition: SQL?, name: String?
+  ) -> Self { Self(definition: .index(columns, isUnique: unique, condition, name: name)) }
+
   /// An index on columns, optionally unique, and optionally only of the rows that meet a condition.
   ///
   /// - `name`: the index's name; made of the table's and the columns' if nil.

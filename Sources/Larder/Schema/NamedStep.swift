@@ -43,7 +43,7 @@ extension ColumnDefinition {
   /// The column's definition in SQLite, for a step's text.
   var checkedText: String {
     let table = try? TableSchema.declared(
-      "t", of: nil, [self], [], [], .secondsSince1970, in: nil)
+      "t", of: nil, [self], [], .notStrict, .secondsSince1970, in: nil)
     let indexes = (table?.indexes ?? []).map(\.sql)
     return ([table?.columns.first?.sql ?? name.quotedIdentifier] + indexes).joined(separator: "; ")
       + (serverType.map { " postgres \($0)" } ?? "")

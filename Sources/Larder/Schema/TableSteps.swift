@@ -15,6 +15,11 @@ extension SchemaStep {
   public static func create(
     _ table: String, _ columns: ColumnDefinition...,
     constraints: [TableConstraint<Never>] = [], options: TableOptions = []
+  ) -> SchemaStep { create(table, columns: columns, constraints: constraints, options: options) }
+
+  package static func create(
+    _ table: String, columns: [ColumnDefinition], constraints: [TableConstraint<Never>],
+    options: TableOptions
   ) -> SchemaStep {
     let detail = "create the table “\(table)”"
     return SchemaStep(

@@ -66,7 +66,8 @@ struct NamedColumn {
     {
       options.append((".default(\(text.swiftLiteral))", .default(.text(text)), false))
     } else {
-      options.append((".default(sql: \(value.swiftLiteral))", .default(sql: SQL(raw: value)), false))
+      options.append(
+        (".default(sql: \(value.swiftLiteral))", .default(sql: SQL(raw: value)), false))
     }
   }
 
@@ -117,7 +118,8 @@ struct NamedColumn {
   ) -> (swift: String, value: ColumnType, sqlType: String?) {
     let known = isServer ? serverTypes : fileTypes
     let declared = isServer ? column.type.lowercased() : column.type.uppercased()
-    var (swift, value, isOwn) = known[declared].map { ($0.0, $0.1, true) } ?? ("String", .text, false)
+    var (swift, value, isOwn) =
+      known[declared].map { ($0.0, $0.1, true) } ?? ("String", .text, false)
     if !isServer, known[declared] == nil {
       let affinity = declared.isEmpty ? "ANY" : affinity(of: declared)
       if let found = known[affinity] { (swift, value) = found }
@@ -166,7 +168,7 @@ struct NamedConstraint {
     table.uniqueConstraints.filter { $0.count > 1 }.map { columns in
       NamedConstraint(
         text: ".unique(\(columns.map(\.swiftLiteral).joined(separator: ", ")))",
-        constraint: .unique(columns), columns: columns, isRemovable: true)
+        constraint: .unique(columns: columns), columns: columns, isRemovable: true)
     }
   }
 
@@ -200,12 +202,15 @@ struct NamedConstraint {
       // An index on expressions, or in another order, takes SQL.
       guard columns.count == index.columns.count,
         index.terms.count == columns.count,
-        table.engine != nil || index.terms.map(\.normalizedSQL) == columns.map(\.quotedIdentifier.normalizedSQL),
-        !(columns.count == 1 && table.columns.contains { $0.name == columns[0] && table.hasOwnIndex($0) }
+        table.engine != nil
+          || index.terms.map(\.normalizedSQL) == columns.map(\.quotedIdentifier.normalizedSQL),
+        !(columns.count == 1
+          && table.columns.contains { $0.name == columns[0] && table.hasOwnIndex($0) }
           && index.name.foldedName == "\(table.name)_\(columns[0])_index".foldedName)
       else { return nil }
       let isNamed =
-        index.name.foldedName != ([table.name] + columns + ["index"]).joined(separator: "_").foldedName
+        index.name.foldedName
+        != ([table.name] + columns + ["index"]).joined(separator: "_").foldedName
       let arguments =
         columns.map(\.swiftLiteral) + (index.isUnique ? ["unique: true"] : [])
         + (index.condition.map { ["where: \($0.swiftLiteral)"] } ?? [])
@@ -213,7 +218,7 @@ struct NamedConstraint {
       return NamedConstraint(
         text: ".index(\(arguments.joined(separator: ", ")))",
         constraint: .index(
-          columns, unique: index.isUnique, where: index.condition.map { SQL(raw: $0) },
+          columns: columns, unique: index.isUnique, where: index.condition.map { SQL(raw: $0) },
           name: isNamed ? index.name : nil),
         columns: columns, isRemovable: true)
     }

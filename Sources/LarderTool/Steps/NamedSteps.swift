@@ -54,9 +54,10 @@ struct NamedSteps {
     if !names.isEmpty { arguments.append("options: [\(names.joined(separator: ", "))]") }
     parts.append(
       Part(
-        text: ".create(\n" + arguments.map { "        \($0)" }.joined(separator: ",\n") + ")",
+        text: ".create(\n" + arguments.map { "      \($0)" }.joined(separator: ",\n") + ")",
         step: .create(
-          table.name, columns.map(\.definition), constraints: constraints.map(\.constraint),
+          table.name, columns: columns.map(\.definition),
+          constraints: constraints.map(\.constraint),
           options: options)))
   }
 
@@ -98,7 +99,9 @@ struct NamedSteps {
     for column in table.columns {
       guard let former = found.column(column.name) else { continue }
       let named = NamedColumn(column, of: table, in: new)
-      guard NamedColumn(former, of: found, in: old).changedText != named.changedText else { continue }
+      guard NamedColumn(former, of: found, in: old).changedText != named.changedText else {
+        continue
+      }
       let comments =
         column.isNotNull && !former.isNotNull && column.primaryKeyPosition == 0
         ? [

@@ -60,6 +60,37 @@ struct MigrationCrashTests {
   }
 
   @Test(
+    "Killing a process amid a backfill fills no row twice, and the next one goes on where it was")
+  func killedBackfill() throws {
+    let db = try Database(path: path)
+    try db.executeStatements(
+      """
+      PRAGMA journal_mode = WAL;
+      CREATE TABLE word (id INTEGER PRIMARY KEY, n INTEGER NOT NULL DEFAULT 0);
+      WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 3000)
+        INSERT INTO word (id) SELECT i FROM c;
+      """)
+    func filled() throws -> Int { try db.value("SELECT sum(n) FROM word", as: Int.self) ?? 0 }
+    var stops: Set<Int> = []
+    for kill in 1...6 {
+      let process = try ChildProcess.role("backfill", path)
+      #expect(process.line() == "ready")
+      // The process is killed once it has committed some batches more.
+      let before = try filled()
+      while try filled() < min(before + kill * 40, 2700) {}
+      process.kill()
+      stops.insert(try filled())
+      #expect(try db.value("SELECT max(n) FROM word", as: Int.self) == 1)
+    }
+    #expect(stops.count > 1)
+    let last = try ChildProcess.role("backfill", path)
+    #expect(last.remainingLines() == ["ready", "done"])
+    #expect(last.end() == 0)
+    #expect(try db.value("SELECT count(*) FROM word WHERE n = 1", as: Int.self) == 3000)
+    #expect(try !db.tableExists("larder_backfill"))
+  }
+
+  @Test(
     "Processes that start to migrate at the same time run each migration once", arguments: 0..<10
   )
   func together(round: Int) throws {

@@ -37,11 +37,11 @@ struct NamedStepTests {
     #expect(
       problem(.rename("population", of: "city", to: "inhabitants")) == """
         can't rename the column “population” of “city” to “inhabitants”: “city” has no column “population”, but \
-        “id”, “name”, “size” and “country”
+        “id”, “name”, “size”, “country”
         """)
     #expect(
       problem(.add(.column("size", Int.self), to: "city"))?.hasPrefix(
-        "can't add the column “size” to “city”: “city” has a column “size” already: \"size\"")
+        "can't add the column “size” to “city”: “city” has a column “size” already")
         == true)
     #expect(
       problem(.create("city", .column("id", Int64?.self, .primaryKey)))
@@ -143,7 +143,7 @@ struct NamedStepTests {
       .remove(.index("size"), from: "city"), .add(.unique("title", "size"), to: "city"),
       .create(view: "titles", as: "SELECT title FROM city"), .rename("city", to: "town"),
     ]
-    #expect(steps.allSatisfy(\.isReversible))
+    #expect(steps.filter { !$0.isReversible } == [])
     #expect(!SchemaStep.remove("size", from: "city", losing: .columns).isReversible)
     #expect(!SchemaStep.drop("city", losing: .rows).isReversible)
     let before = try Schema(db)
@@ -224,15 +224,18 @@ struct NamedStepTests {
         .change(.column("area", Int.self), of: "lake", converting: "round(area)")),
       Migration("c", .backfill("area", of: "lake", with: "\(3)")),
     ])
-    let engine = try Database()
-    try migrator.migrate(engine)
-    #expect(try migrator.applied(engine).map(\.checksum) == [])
+    let db = try Database()
+    try migrator.migrate(db)
+    let sums = try db.executeQuery("SELECT checksum FROM larder_migration ORDER BY position").map {
+      try $0.get(at: 0, as: String.self)
+    }
+    #expect(sums == ["013e6e9e2fbd9b61", "2ba2d0015eac5d68", "7992f69298d95a1b"])
     let other = Migrator(
       Array(migrator.migrations.prefix(2)) + [
         Migration("c", .backfill("area", of: "lake", with: "4"))
       ])
     #expect(
-      failure(MigrationError.self) { try other.migrate(engine) }?.description.contains(
+      failure(MigrationError.self) { try other.migrate(db) }?.description.contains(
         "“c” has changed") == true)
   }
 }
