@@ -74,3 +74,19 @@ extension TableConstraintDefinition {
     }
   }
 }
+
+/// Rows of a table that are filled in batches, in the order of the key.
+struct Backfill: Sendable {
+  /// Fills the batch of rows after a position, and returns the position of the last one; nil if there are none.
+  let fill: @Sendable (Database, _ position: String?) throws -> String?
+
+  init(_ fill: @escaping @Sendable (Database, _ position: String?) throws -> String?) {
+    self.fill = fill
+  }
+
+  /// Fills all rows in the present transaction.
+  func fillAll(_ db: Database) throws {
+    var position = try fill(db, nil)
+    while let last = position { position = try fill(db, last) }
+  }
+}

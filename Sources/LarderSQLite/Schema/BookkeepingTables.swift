@@ -6,8 +6,10 @@ package enum BookkeepingTables {
   package static let commits = "larder_commit"
   /// The identity of a database that is copied.
   package static let identity = "larder_identity"
+  /// The places that the batches of migrations have come to.
+  package static let backfills = "larder_backfill"
 
-  package static let all = [migrations, commits, identity]
+  package static let all = [migrations, commits, identity, backfills]
 
   /// The tables in which other programs' migrations keep their history.
   package static let ofOtherTools: Set<String> = [
