@@ -23,13 +23,14 @@ struct FeedPublication {
   /// The name of the publication of a feed that lasts.
   static func name(ofFeed feed: String) -> String { "larder_feed_\(feed)" }
 
-  /// The name of the publication of feeds that don't last: `larder:public.city`, with a hash in place of what
-  /// would be too long.
+  /// The name of the publication of feeds that don't last: `larder:public.city`, with a hash in place of names
+  /// that are too long, or that could be taken for others without their quotes.
   static func name(of tables: [String]) -> String {
-    let name = "larder:" + tables.joined(separator: ",").replacing("\"", with: "")
-    guard name.utf8.count > 63 else { return name }
-    return String(name.prefix(24)).filter(\.isASCII) + "-"
-      + StatementNames.hash(name, []).suffix(25)
+    let quoted = "larder:" + tables.joined(separator: ",")
+    let name = quoted.replacing("\"", with: "")
+    let isPlain = tables.allSatisfy { !$0.contains(",") && $0.count(where: { $0 == "." }) == 1 }
+    if isPlain, name.utf8.count <= 63 { return name }
+    return "larder:" + StatementNames.hash(quoted, []).dropFirst("larder_".count)
   }
 
   /// Makes the publication, or changes the tables that it has. Returns its name, and whether it existed with

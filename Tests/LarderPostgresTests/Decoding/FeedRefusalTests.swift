@@ -73,6 +73,18 @@ struct FeedRefusalTests {
     try server.run("INSERT INTO bare VALUES (1); UPDATE bare SET a = 2")
   }
 
+  @Test("Tables with long or unusual names are followed, too")
+  func unusualNames() async throws {
+    let names = [String(repeating: "ø", count: 31), "a.b", "Two words, \"quoted\"", "main.c"]
+    for (number, name) in names.enumerated() {
+      let quoted = name.quotedIdentifier
+      try server.run("CREATE TABLE \(quoted) (id BIGINT PRIMARY KEY)")
+      let feed = try await ServerFeed(server.pool.changes(of: [name]))
+      try server.run("INSERT INTO \(quoted) VALUES (\(number))")
+      #expect(try await feed.next()?.changes.map(\.table) == [name])
+    }
+  }
+
   @Test("A feed of records needs whole rows, and no generated columns")
   func records() async throws {
     try await server.pool.inTransaction { try Place.table.create($0) }
