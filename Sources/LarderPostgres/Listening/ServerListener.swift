@@ -117,7 +117,7 @@ final class ServerListener: Sendable {
 
   /// How long the thread leaves further notifications unread after some: waking for each commit would take
   /// time that writers need.
-  private static let pause = 2_000_000
+  private static let pause = 5_000_000
   /// The longest pause between two attempts to connect, in milliseconds.
   private static let longestPause = 500
 

@@ -1,6 +1,6 @@
 import LarderSQLite
 
-/// The observers of values to which a ``ServerListener`` reports, guarded by a lock of it.
+/// The observers of values to which a ``ServerListener`` reports. Guarded by a lock of the listener.
 struct ServerObservers {
   /// The observers, and those of them that wait until the connection listens.
   fileprivate var all: Set<Int> = []

@@ -11,10 +11,10 @@ struct FetchPace {
   private let interval: Duration
 
   /// - Parameter isOnServer: whether reads are calls to a server, which take time from its writers: then they
-  ///   are a hundredth of a second apart. Otherwise a commit is seen within a millisecond.
+  ///   are a fiftieth of a second apart. Otherwise a commit is seen within a millisecond.
   init(isOnServer: Bool = false) {
     burst = isOnServer ? 2 : 20
-    interval = isOnServer ? .milliseconds(10) : .microseconds(250)
+    interval = isOnServer ? .milliseconds(20) : .microseconds(250)
   }
 
   /// When the next read would be due if all were evenly spaced, on the ``MonotonicClock``.

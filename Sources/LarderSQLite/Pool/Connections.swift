@@ -77,8 +77,7 @@ public final class Connections: Sendable {
   package init(
     engine: String, at place: String, maximum: Int, timeout: Duration, configuration: Configuration,
     retries: any EngineRetries, replicas: (any EngineReplicas)? = nil,
-    observation: (any EngineObservation)? = nil,
-    open: @escaping @Sendable () throws -> Database
+    observation: (any EngineObservation)? = nil, open: @escaping @Sendable () throws -> Database
   ) {
     let pool = ConnectionPool(maximum: maximum, timeout: timeout, open: open)
     writer = nil
