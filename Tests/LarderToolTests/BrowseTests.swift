@@ -42,6 +42,35 @@ struct BrowseTests {
     #expect(try tool.files() == ["cities.db", "cities.html"])
   }
 
+  private static let browser = ["/usr/bin/chromium", "/usr/bin/chromium-browser"].first {
+    FileManager.default.isExecutableFile(atPath: $0)
+  }
+
+  @Test(
+    "A browser shows the table that the address of a page of larder browse names, and else the picture",
+    .enabled(if: browser != nil, "Chromium isn't installed"))
+  func shown() throws {
+    let browser = try #require(Self.browser)
+    let tool = try Tool.withCities()
+    #expect(try tool.run("browse", "cities.db", "--output", "cities.html").status == 0)
+    func dom(_ fragment: String) throws -> String {
+      try tool.runOther(
+        browser,
+        [
+          "--headless=new", "--no-sandbox", "--disable-gpu",
+          "--user-data-dir=" + tool.file("profile"),
+          "--dump-dom", "file://" + tool.file("cities.html") + fragment,
+        ]
+      ).output
+    }
+    let table = try dom("#city")
+    #expect(table.contains("<td>City 1</td>"), "\(table.prefix(200))")
+    #expect(table.contains("300 rows, 200 shown"))
+    #expect(table.contains(#"aria-current="true">city<small>300</small>"#))
+    let picture = try dom("")
+    #expect(picture.contains(#"<div class="frame"><svg"#) && !picture.contains("<td>City 1</td>"))
+  }
+
   @Test("No name or value in a page of larder browse becomes markup")
   func hostile() throws {
     let tool = try Tool()

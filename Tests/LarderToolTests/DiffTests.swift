@@ -115,6 +115,10 @@ struct DiffTests {
     let steps = try #require(json["steps"] as? [[String: Any]])
     #expect(steps.map { $0["sql"] as? String } == ["DROP INDEX \"i\""])
     #expect(steps.allSatisfy { $0["isDestructive"] as? Bool == false })
+    let script = try tool.run("diff", "a.db", "b.db", "--sql")
+    #expect(script.output.contains("\nDROP INDEX \"i\";\n"), "\(script.errors)")
+    let migration = try tool.run("diff", "a.db", "b.db", "--swift")
+    #expect(migration.output.contains("DROP INDEX"), "\(migration.errors)")
     // In the other direction there is nothing to make.
     let back = try tool.object("diff", "b.db", "a.db")
     #expect((back["steps"] as? [Any])?.isEmpty == true)

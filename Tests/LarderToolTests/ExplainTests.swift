@@ -55,6 +55,89 @@ struct ExplainTests {
     #expect(wrong.status == 2 && wrong.errors.contains("no such column: mayor"))
   }
 
+  /// 40,000 readings of 500 devices, with four flags.
+  private func readings() throws -> Tool {
+    let tool = try Tool()
+    try tool.make(
+      "readings.db",
+      """
+      CREATE TABLE reading (id INTEGER PRIMARY KEY, device INTEGER, flags INTEGER, value REAL);
+      WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 40000)
+        INSERT INTO reading SELECT i, i * 7919 % 500, i * 31 % 4, i * 104729 % 100003 FROM n;
+      """)
+    return tool
+  }
+
+  @Test(
+    "larder explain suggests the index that is fastest on a copy: selective columns first, then the order",
+    arguments: [
+      (
+        "SELECT * FROM reading WHERE flags = 2 AND device = 5 ORDER BY value DESC LIMIT 10",
+        ["device", "flags", "value"]
+      ),
+      ("SELECT device, max(value) FROM reading GROUP BY device", ["device", "value"]),
+      ("SELECT * FROM reading WHERE device = ? AND value > ?", ["device", "value"]),
+    ])
+  func measured(_ sql: String, _ columns: [String]) throws {
+    let tool = try readings()
+    let before = try tool.contents(of: "readings.db")
+    let json = try tool.object("explain", "readings.db", sql)
+    let indexes = try #require(json["suggestedIndexes"] as? [String])
+    #expect(indexes.count == 1)
+    let first = "ON \"reading\" (\"\(columns[0])\""
+    #expect(indexes.first?.contains(first) == true, "\(indexes)")
+    for column in columns.prefix(2) { #expect(indexes.first?.contains("\"\(column)\"") == true) }
+    let times = try #require(json["measurement"] as? [String: Any])
+    let (old, new) = (times["before"] as? Double ?? 0, times["after"] as? Double ?? 0)
+    #expect(new < old * 0.87)
+    #expect(try tool.contents(of: "readings.db") == before)
+    #expect(try tool.files() == ["readings.db"])
+  }
+
+  @Test(
+    "larder explain suggests no index that makes its statement slower, and runs no hostile file")
+  func slower() throws {
+    let tool = try readings()
+    // Nearly all rows: a search of an index for each is slower than the scan.
+    let json = try tool.object(
+      "explain", "readings.db", "SELECT sum(id) FROM reading WHERE flags < 9 AND value >= 0")
+    for index in json["suggestedIndexes"] as? [String] ?? [] {
+      #expect(index.contains("\"flags\"") && index.contains("\"value\""), "\(index)")
+    }
+    let untrusted = try tool.object(
+      "explain", "readings.db", "SELECT * FROM reading WHERE device = 5", "--untrusted")
+    #expect(untrusted["measurement"] == nil)
+    #expect((untrusted["suggestedIndexes"] as? [String])?.count == 1)
+  }
+
+  @Test(
+    "larder explain measures a sample of a large file's rows, and changes nothing by DELETE or UPDATE"
+  )
+  func sampled() throws {
+    let tool = try Tool()
+    try tool.make(
+      "large.db",
+      """
+      CREATE TABLE page (id INTEGER PRIMARY KEY, site INTEGER, text TEXT);
+      WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 15000)
+        INSERT INTO page SELECT i, i % 3000, hex(zeroblob(2000)) FROM n;
+      """)
+    let found = try tool.object("explain", "large.db", "SELECT id FROM page WHERE site = 7")
+    #expect(
+      found["suggestedIndexes"] as? [String] == [
+        "CREATE INDEX \"page_site\" ON \"page\" (\"site\")"
+      ])
+    let times = try #require(found["measurement"] as? [String: Any])
+    #expect(times["sampledTables"] as? [String] == ["page"])
+    #expect(try tool.run("explain", "large.db", "DELETE FROM page WHERE site = 7").status == 0)
+    #expect(
+      try tool.run("explain", "large.db", "UPDATE page SET text = '' WHERE site = ?").status == 0)
+    #expect(
+      try tool.values("large.db", "SELECT count(*) FROM page WHERE text <> ''") == [
+        [.integer(15000)]
+      ])
+  }
+
   @Test("larder explain indents the steps of a subquery")
   func tree() throws {
     let tool = try Tool.withCities()

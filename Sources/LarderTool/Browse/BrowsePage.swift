@@ -34,12 +34,13 @@ enum BrowsePage {
   }
 
   private static let style = """
-    :root { color-scheme: light dark; --line: #8885; --dim: #888; --mark: #33619a }
+    :root { color-scheme: light dark; --line: #8885; --dim: #666; --mark: #33619a }
     * { box-sizing: border-box }
     [hidden] { display: none !important }
     body { margin: 0; display: flex; height: 100vh; font: 14px system-ui, sans-serif }
     nav { width: 240px; overflow: auto; padding: 12px; border-right: 1px solid var(--line) }
-    nav input { width: 100%; margin-bottom: 8px }
+    input { margin-bottom: 8px }
+    nav input { width: 100% }
     nav button { display: flex; width: 100%; gap: 8px; justify-content: space-between; border: 0;
       padding: 4px 6px; background: none; color: inherit; font: inherit; text-align: left; cursor: pointer }
     nav button[aria-current=true] { background: var(--mark); color: #fff; border-radius: 4px }
@@ -59,6 +60,11 @@ enum BrowsePage {
     .finding.error { border-color: #b03a2e }
     .finding.warning { border-color: #b9770e }
     pre { white-space: pre-wrap; font: 12px ui-monospace, monospace }
+    @media (prefers-color-scheme: dark) {
+      :root { --dim: #a0a0a0 }
+      .frame { background: none }
+      .frame svg { filter: invert(0.92) hue-rotate(180deg) }
+    }
     """
 
   private static let script = #"""
@@ -205,6 +211,7 @@ enum BrowsePage {
       button.onclick = () => {
         for (const each of buttons) each.setAttribute("aria-current", each === button);
         content.replaceChildren();
+        location.hash = encodeURIComponent(name);
         show();
       };
       list.append(button);
@@ -216,7 +223,9 @@ enum BrowsePage {
         button.hidden = !data.tables[index].name.toLowerCase().includes(text);
       });
     };
-    buttons[0].click();
+    // The address of a table can be kept, and opened again.
+    const chosen = pages.findIndex(([name]) => "#" + encodeURIComponent(name) === location.hash);
+    buttons[Math.max(0, chosen)].click();
     """#
 }
 

@@ -44,7 +44,7 @@ struct IndexTrial {
   private static let time = Duration.seconds(8)
   private static let timeOfRun = 1.5
   /// The part of its time that the statement may still take with an index that is worth suggesting.
-  private static let worth = 0.75
+  private static let worth = 0.87
 
   /// Prepares the trial. Returns nil if the statement can't be measured, since a parameter's value isn't known.
   ///

@@ -83,11 +83,11 @@ struct TrialCopy {
       SQL(raw: "INSERT OR IGNORE INTO \(table.quotedIdentifier) (\(list)) VALUES (\(values))"))
     let select = "SELECT \(list) FROM main.\(table.quotedIdentifier)"
     let end = ContinuousClock.now + Self.time
-    let most = Self.mostBytes / max(1, tables.count)
-    var (count, bytes) = (0, 0)
-    func add(_ sql: SQL, atMost limit: Int) throws -> Bool {
-      let result = try source.executeQuery(sql)
-      var added = 0
+    let mostBytes = Self.mostBytes / max(1, tables.count)
+    /// Returns whether these are all rows.
+    func add(_ sql: String, parts: Int) throws -> Bool {
+      let result = try source.executeQuery(SQL(raw: sql))
+      var (rows, bytes) = (0, 0)
       while try result.next() {
         let values = try columns.indices.map { try result[$0] }
         for value in values {
@@ -98,29 +98,31 @@ struct TrialCopy {
           }
         }
         try insert.execute(arguments: Arguments(values))
-        added += 1
-        count += 1
-        if added >= limit || bytes > most || count % 1024 == 0 && .now > end { return false }
+        rows += 1
+        let isEnough = rows >= Self.mostRows / parts || bytes > mostBytes / parts
+        if isEnough || rows % 256 == 0 && .now > end { return false }
       }
       return true
     }
     let rowID = try TableSchema.found(table, in: source, schema: "main")?.rowIDNames.first
-    guard rows > Self.mostRows, let rowID,
-      let first = try source.value(
-        SQL(raw: "SELECT min(\(rowID)) FROM main.\(table.quotedIdentifier)"), as: Int?.self) ?? nil,
-      let last = try source.value(
-        SQL(raw: "SELECT max(\(rowID)) FROM main.\(table.quotedIdentifier)"), as: Int?.self) ?? nil,
+    func bound(_ function: String) throws -> Int? {
+      guard let rowID else { return nil }
+      let sql = "SELECT \(function)(\(rowID)) FROM main.\(table.quotedIdentifier)"
+      return try source.value(SQL(raw: sql), as: Int?.self) ?? nil
+    }
+    guard rows > Self.places * 16, let rowID, let first = try bound("min"),
+      let last = try bound("max"),
       case let (span, overflows) = last.subtractingReportingOverflow(first), !overflows
-    else { return try add(SQL(raw: select), atMost: Self.mostRows) }
+    else { return try add(select, parts: 1) }
     // Neighbouring rows stay neighbours, as in the table.
     let step = span / Self.places + 1
-    for place in 0..<Self.places {
+    var isWhole = true
+    for place in 0..<Self.places where .now < end {
       let start = first + place * step
       let part = "\(select) WHERE \(rowID) >= \(start) AND \(rowID) <= \(start) + \(step - 1)"
-      _ = try add(SQL(raw: part), atMost: Self.mostRows / Self.places)
-      if bytes > most || .now > end { break }
+      if try !add(part, parts: Self.places) { isWhole = false }
     }
-    return false
+    return isWhole && .now < end
   }
 
   /// Copies the statistics of ANALYZE, with which SQLite plans.

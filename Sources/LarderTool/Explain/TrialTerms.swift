@@ -37,11 +37,12 @@ struct TrialTerms {
     }.map(\.name)
     named = hasStar ? [] : columns
     for column in columns.prefix(Self.mostColumns) {
-      let details = try plans(column)
-      guard let detail = details.first(where: { $0.contains("larder_trial") }) else { continue }
-      if detail.contains("=?") {
+      // Another index may hide a column's in the plan, so the text counts too.
+      let detail = try plans(column).first { $0.contains("larder_trial") } ?? ""
+      let (isEqual, isRange) = Self.comparisons(of: column, tokens)
+      if isEqual || detail.contains("=?") {
         equal.append(column)
-      } else if detail.contains(">?") || detail.contains("<?") {
+      } else if isRange || detail.contains(">?") || detail.contains("<?") {
         ranges.append(column)
       }
     }
@@ -57,6 +58,27 @@ struct TrialTerms {
       let terms = Self.order(tokens[(place + 1)...], columns)
       if !terms.isEmpty, !orders.contains(terms) { orders.append(terms) }
     }
+  }
+
+  /// Whether the text compares a column by equality, and by order, with anything beside it.
+  private static func comparisons(
+    of column: String, _ tokens: [SQLPiece]
+  ) -> (isEqual: Bool, isRange: Bool) {
+    var (isEqual, isRange) = (false, false)
+    for place in tokens.indices where tokens[place].identifier?.foldedName == column.foldedName {
+      let after = tokens[(place + 1)...].prefix(2).map { $0.text.lowercased() }
+      let before = tokens[..<place].suffix(3).map { $0.text.lowercased() }
+      switch (after.first ?? "", after.last ?? "") {
+      case ("<", ">"), ("!", _): break
+      case ("=", _), ("in", _): isEqual = true
+      case ("is", let next): if next == "not" { isRange = true } else { isEqual = true }
+      case ("<", _), (">", _), ("between", _), ("like", _), ("glob", _): isRange = true
+      default: break
+      }
+      // The right side of a = b, or of a = t.b.
+      if before.last == "=" || before.last == "." && before.first == "=" { isEqual = true }
+    }
+    return (isEqual, isRange)
   }
 
   /// The columns of this table at the beginning of an ORDER BY.

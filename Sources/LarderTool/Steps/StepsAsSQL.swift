@@ -67,7 +67,7 @@ struct StepsAsSQL {
   }
 
   private func statements(_ part: StepsPlan.Part) -> [String] {
-    guard let rebuild = part.rebuild else { return part.step.sql.map { [$0.terminated] } ?? [] }
+    guard let rebuild = part.rebuild else { return part.sql.map { [$0.terminated] } ?? [] }
     let table = "main.\(rebuild.old.name.quotedIdentifier)"
     let guards = rebuild.refused.flatMap { rows in
       [
@@ -123,9 +123,9 @@ struct StepsAsSQL {
 extension StepsPlan.Part {
   /// The comment lines above the step.
   var comments: [String] {
-    let detail = step.detail.commented
+    let detail = self.detail.commented
     let first =
-      step.isDestructive
+      isDestructive
       ? "DESTRUCTIVE: \(detail)" : detail.prefix(1).uppercased() + detail.dropFirst()
     return [first] + remarks.map(\.commented)
   }

@@ -50,7 +50,7 @@ struct StepsAsSwift {
 
   private var sql: String {
     let statements = plan.parts.map { part in
-      (part.comments.map { "-- \($0)" } + [part.step.sql?.terminated ?? ""]).joined(separator: "\n")
+      (part.comments.map { "-- \($0)" } + [part.sql?.terminated ?? ""]).joined(separator: "\n")
     }
     let text = statements.joined(separator: "\n").swiftText(indent: "      ")
     return "\n    \(name.swiftLiteral),\n    sql: \(text))"
@@ -76,7 +76,7 @@ struct StepsAsSwift {
 
   private func call(_ part: StepsPlan.Part) -> String {
     guard let rebuild = part.rebuild else {
-      let sql = part.step.sql ?? ""
+      let sql = part.sql ?? ""
       let text = sql.swiftText(indent: "      ")
       return "try db.executeStatements(\(text.contains("\n") ? "\n      " : "")\(text))"
     }

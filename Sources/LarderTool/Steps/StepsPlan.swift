@@ -8,7 +8,10 @@ import LarderTerminal
 struct StepsPlan {
   /// A step, with its statements if it is a rebuild.
   struct Part {
-    let step: SchemaStep
+    let detail: String
+    let isDestructive: Bool
+    /// The statement; nil for a rebuild.
+    let sql: String?
     /// Remarks on everything that the user has to review or decide.
     let remarks: [String]
     /// The table rebuild; nil for a step that is one statement.
@@ -38,7 +41,16 @@ struct StepsPlan {
   init(from old: Schema, to new: Schema) throws {
     let draft = try StepsDraft(old)
     let before = draft.canCheckForeignKeys
-    parts = try new.steps(from: old).map { try draft.run($0) }
+    let steps = try new.steps(from: old).map { try draft.run($0) }
+    // A rebuild leaves out the equivalent indexes of its table.
+    let unseen = SchemaDifference.silent(from: try draft.schema, to: new)
+    parts =
+      steps
+      + SchemaDifference.removals(unseen).map {
+        Part(
+          detail: $0.detail, isDestructive: $0.isDestructive, sql: $0.sql, remarks: [], rebuild: nil
+        )
+      }
     let rest = try new.differences(from: draft.schema)
     guard rest.isEmpty else {
       throw Failure(
@@ -104,13 +116,17 @@ private final class StepsDraft {
       throw Failure("the step “\(step.detail)” isn't possible: \(error.message)")
     }
     guard let (table, losing) = step.rebuild, let old else {
-      return StepsPlan.Part(step: step, remarks: [], rebuild: nil)
+      return StepsPlan.Part(
+        detail: step.detail, isDestructive: step.isDestructive, sql: step.sql, remarks: [],
+        rebuild: nil)
     }
     let rebuild = StepsPlan.Rebuild(
       old: old, new: table, losing: losing,
       statements: statements.withLock { $0 }.filter(Self.changes),
       refused: try table.refusedRows(of: old, losing: losing, in: db))
-    return StepsPlan.Part(step: step, remarks: rebuild.remarks, rebuild: rebuild)
+    return StepsPlan.Part(
+      detail: step.detail, isDestructive: step.isDestructive, sql: step.sql,
+      remarks: rebuild.remarks, rebuild: rebuild)
   }
 
   /// Whether a statement changes something, and doesn't just read, or begin or end a transaction.
