@@ -90,17 +90,18 @@ final class JobWorker: Sendable {
 
   // MARK: The database
 
+  private var isServer: Bool { queue.store.connections.engine != "SQLite" }
+
   /// Writes how jobs have ended, and claims others.
   private func write(
     _ outcomes: [JobOutcome], claiming count: Int
   ) async throws -> [ClaimedJob] {
-    let isServer = queue.store.connections.engine != "SQLite"
     let worker = name
     // Both lock rows of limits, each in an order of its own: together they could wait for another worker's.
     let isApart = isServer && count > 0 && outcomes.contains { $0.stored.limit != nil }
     if isApart {
       try await queue.store.inTransaction { db in
-        try db.relaxIsolation()
+        try db.beginWork()
         try JobOutcome.write(outcomes, of: worker, db)
       }
     }
@@ -108,23 +109,23 @@ final class JobWorker: Sendable {
       queue: queue, queues: queues, worker: worker, lease: options.lease / .seconds(1),
       count: count)
     let (jobs, hasMore) = try await queue.store.inTransaction { db in
-      try db.relaxIsolation()
+      try db.beginWork()
       if !isApart { try JobOutcome.write(outcomes, of: worker, db) }
       return count > 0 ? try claim.run(db) : ([], false)
     }
     if count > 0 { running.noteClaim(hasMore: hasMore) }
-    try await endBatches(of: outcomes, isServer)
+    try await endBatches(of: outcomes)
     return jobs
   }
 
   /// Ends batches on a server. Only a transaction that begins after the ends were committed sees that others
   /// have ended meanwhile.
-  private func endBatches(of outcomes: [JobOutcome], _ isServer: Bool) async throws {
+  private func endBatches(of outcomes: [JobOutcome]) async throws {
     let batches = Set(outcomes.compactMap(\.stored.batch))
     guard isServer, !batches.isEmpty else { return }
     // If this fails, a sweep ends them.
     try? await queue.store.inTransaction { db in
-      try db.relaxIsolation()
+      try db.beginWork()
       try JobOutcome.endBatches(batches, db)
     }
     running.noteClaim(hasMore: true)
@@ -136,7 +137,7 @@ final class JobWorker: Sendable {
     guard !ids.isEmpty else { return }
     let (worker, seconds) = (name, options.lease / .seconds(1))
     let kept = try await queue.store.inTransaction { db in
-      try db.relaxIsolation()
+      try db.beginWork()
       let end = Date().addingTimeInterval(seconds)
       return try StoredJob.filter {
         $0.id.in(ids) && $0.state == .running && $0.worker == worker
@@ -149,10 +150,16 @@ final class JobWorker: Sendable {
   private func look() async throws -> Duration {
     guard !running.isEnding else { return options.poll }
     let sweep = sweep
-    var (isReady, next) = try await queue.store.read { db in try sweep.look(db) }
+    // Reads can't choose how a server plans, and a replica may be behind.
+    var (isReady, next) =
+      isServer
+      ? try await queue.store.inTransaction { db in
+        try db.beginWork()
+        return try sweep.look(db)
+      } : try await queue.store.read { db in try sweep.look(db) }
     if let due = next, due <= Date() {
       (isReady, next) = try await queue.store.inTransaction { db in
-        try db.relaxIsolation()
+        try db.beginWork()
         try sweep.run(db)
         return try sweep.look(db)
       }
@@ -186,7 +193,7 @@ final class JobWorker: Sendable {
 
   /// Wakes the loop once a job is ready. On other engines than SQLite nobody tells, and it ends at once.
   private func observe() -> Task<Void, Never>? {
-    guard queue.store.connections.engine == "SQLite" else { return nil }
+    guard !isServer else { return nil }
     return Task { [sweep, running, store = queue.store] in
       // After an error the worker looks for itself, every now and then.
       let values = store.values(of: { db in try sweep.isReady(db) })
