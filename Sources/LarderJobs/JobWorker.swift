@@ -79,13 +79,20 @@ final class JobWorker: Sendable {
     let outcomes = running.takeOutcomes()
     let count = running.room(options.concurrency)
     guard count > 0 || !outcomes.isEmpty else { return }
+    let began = clock.now
+    var jobs: [ClaimedJob]
     do {
-      let jobs = try await write(outcomes, claiming: count)
-      for job in jobs { start(job) }
+      jobs = try await write(outcomes, claiming: count)
     } catch {
       running.giveBack(outcomes)
       throw error
     }
+    // The lease began before the commit, which may have waited for others until it was nearly over.
+    if !jobs.isEmpty, clock.now - began > options.lease / 3 {
+      let kept = Set(try await extendLeases(of: jobs.map(\.stored.id)))
+      jobs.removeAll { !kept.contains($0.stored.id) }
+    }
+    for job in jobs { start(job) }
   }
 
   // MARK: The database
@@ -135,15 +142,20 @@ final class JobWorker: Sendable {
   private func extendLeases() async throws {
     let ids = running.leased(options.lease)
     guard !ids.isEmpty else { return }
+    let kept = try await extendLeases(of: ids)
+    running.cancelLost(Set(ids).subtracting(kept).compactMap { $0 })
+  }
+
+  /// Extends the leases of those jobs that are this worker's, and returns their ids.
+  private func extendLeases(of ids: [Int64?]) async throws -> [Int64?] {
     let (worker, seconds) = (name, options.lease / .seconds(1))
-    let kept = try await queue.store.inTransaction { db in
+    return try await queue.store.inTransaction { db in
       try db.beginWork()
       let end = Date().addingTimeInterval(seconds)
       return try StoredJob.filter {
         $0.id.in(ids) && $0.state == .running && $0.worker == worker
       }.updated(db, returning: { $0.id }) { $0.due = .value(end) }
     }
-    running.cancelLost(Set(ids).subtracting(kept).compactMap { $0 })
   }
 
   /// Looks for what time has brought. Returns the time until the next look.
