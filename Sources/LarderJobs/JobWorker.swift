@@ -5,8 +5,8 @@ import Synchronization
 /// One call of ``JobQueue/work(_:options:)``: a loop that claims jobs, starts a task for each, and writes down
 /// how they end.
 ///
-/// Only the loop uses the database. What ends while a transaction is being written is written by the next one:
-/// the shorter the jobs, the more of them share a commit.
+/// Only the loop uses the database, but for the leases. What ends while a transaction is being written is written
+/// by the next one: the shorter the jobs, the more of them share a commit.
 final class JobWorker: Sendable {
   private let queue: JobQueue
   private let options: JobWorkerOptions
@@ -33,16 +33,19 @@ final class JobWorker: Sendable {
   /// The loop's own times.
   private struct Times {
     var look: ContinuousClock.Instant
-    var heartbeat: ContinuousClock.Instant
     /// Nil while the database can be reached.
     var failures = 0
     var isStarted = false
   }
 
   func run() async throws {
-    var times = Times(look: clock.now, heartbeat: clock.now)
+    var times = Times(look: clock.now)
     var observer: Task<Void, Never>?
-    defer { observer?.cancel() }
+    let heartbeats = Task { await keepLeases() }
+    defer {
+      observer?.cancel()
+      heartbeats.cancel()
+    }
     var bells = running.bells.makeAsyncIterator()
     while !running.isOver {
       do {
@@ -52,7 +55,7 @@ final class JobWorker: Sendable {
         times.failures = 0
         if running.hasWork(options.concurrency) { continue }
         if running.beginsObserving(options.concurrency) { observer = observe() }
-        await wait(until: min(times.look, times.heartbeat), &bells)
+        await wait(until: times.look, &bells)
       } catch {
         guard times.isStarted, (error as? DatabaseError)?.code != .misuse else {
           running.cancelAll()
@@ -68,10 +71,6 @@ final class JobWorker: Sendable {
 
   /// Does what is to be done now.
   private func turn(_ times: inout Times) async throws {
-    if clock.now >= times.heartbeat {
-      try await extendLeases()
-      times.heartbeat = clock.now + options.lease / 3
-    }
     if clock.now >= times.look {
       let next = try await look()
       times.look = clock.now + max(Self.leastPause, min(next, options.poll))
@@ -136,6 +135,20 @@ final class JobWorker: Sendable {
       try JobOutcome.endBatches(batches, db)
     }
     running.noteClaim(hasMore: true)
+  }
+
+  /// Extends the leases again and again, beside the loop: its transactions may wait for other workers', for the
+  /// rows of limits.
+  private func keepLeases() async {
+    var pause = options.lease / 3
+    while (try? await Task.sleep(for: pause)) != nil {
+      do {
+        try await extendLeases()
+        pause = options.lease / 3
+      } catch {
+        pause = options.lease / 12
+      }
+    }
   }
 
   /// Extends the leases of the running jobs. Those that others have by now are cancelled.
