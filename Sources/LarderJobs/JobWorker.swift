@@ -5,8 +5,8 @@ import Synchronization
 /// One call of ``JobQueue/work(_:options:)``: a loop that claims jobs, starts a task for each, and writes down
 /// how they end.
 ///
-/// Only the loop uses the database. What ends while a transaction is being written is written by the next one:
-/// the shorter the jobs, the more of them share a commit.
+/// Only the loop uses the database, but for the leases. What ends while a transaction is being written is written
+/// by the next one: the shorter the jobs, the more of them share a commit.
 final class JobWorker: Sendable {
   private let queue: JobQueue
   private let options: JobWorkerOptions
@@ -33,16 +33,19 @@ final class JobWorker: Sendable {
   /// The loop's own times.
   private struct Times {
     var look: ContinuousClock.Instant
-    var heartbeat: ContinuousClock.Instant
     /// Nil while the database can be reached.
     var failures = 0
     var isStarted = false
   }
 
   func run() async throws {
-    var times = Times(look: clock.now, heartbeat: clock.now)
+    var times = Times(look: clock.now)
     var observer: Task<Void, Never>?
-    defer { observer?.cancel() }
+    let heartbeats = Task { await keepLeases() }
+    defer {
+      observer?.cancel()
+      heartbeats.cancel()
+    }
     var bells = running.bells.makeAsyncIterator()
     while !running.isOver {
       do {
@@ -52,7 +55,7 @@ final class JobWorker: Sendable {
         times.failures = 0
         if running.hasWork(options.concurrency) { continue }
         if running.beginsObserving(options.concurrency) { observer = observe() }
-        await wait(until: min(times.look, times.heartbeat), &bells)
+        await wait(until: times.look, &bells)
       } catch {
         guard times.isStarted, (error as? DatabaseError)?.code != .misuse else {
           running.cancelAll()
@@ -68,10 +71,6 @@ final class JobWorker: Sendable {
 
   /// Does what is to be done now.
   private func turn(_ times: inout Times) async throws {
-    if clock.now >= times.heartbeat {
-      try await extendLeases()
-      times.heartbeat = clock.now + options.lease / 3
-    }
     if clock.now >= times.look {
       let next = try await look()
       times.look = clock.now + max(Self.leastPause, min(next, options.poll))
@@ -79,28 +78,36 @@ final class JobWorker: Sendable {
     let outcomes = running.takeOutcomes()
     let count = running.room(options.concurrency)
     guard count > 0 || !outcomes.isEmpty else { return }
+    let began = clock.now
+    var jobs: [ClaimedJob]
     do {
-      let jobs = try await write(outcomes, claiming: count)
-      for job in jobs { start(job) }
+      jobs = try await write(outcomes, claiming: count)
     } catch {
       running.giveBack(outcomes)
       throw error
     }
+    // The lease began before the commit, which may have waited for others until it was nearly over.
+    if !jobs.isEmpty, clock.now - began > options.lease / 3 {
+      let kept = Set(try await extendLeases(of: jobs.map(\.stored.id)))
+      jobs.removeAll { !kept.contains($0.stored.id) }
+    }
+    for job in jobs { start(job) }
   }
 
   // MARK: The database
+
+  private var isServer: Bool { queue.store.connections.engine != "SQLite" }
 
   /// Writes how jobs have ended, and claims others.
   private func write(
     _ outcomes: [JobOutcome], claiming count: Int
   ) async throws -> [ClaimedJob] {
-    let isServer = queue.store.connections.engine != "SQLite"
     let worker = name
     // Both lock rows of limits, each in an order of its own: together they could wait for another worker's.
     let isApart = isServer && count > 0 && outcomes.contains { $0.stored.limit != nil }
     if isApart {
       try await queue.store.inTransaction { db in
-        try db.relaxIsolation()
+        try db.beginWork()
         try JobOutcome.write(outcomes, of: worker, db)
       }
     }
@@ -108,51 +115,76 @@ final class JobWorker: Sendable {
       queue: queue, queues: queues, worker: worker, lease: options.lease / .seconds(1),
       count: count)
     let (jobs, hasMore) = try await queue.store.inTransaction { db in
-      try db.relaxIsolation()
+      try db.beginWork()
       if !isApart { try JobOutcome.write(outcomes, of: worker, db) }
       return count > 0 ? try claim.run(db) : ([], false)
     }
     if count > 0 { running.noteClaim(hasMore: hasMore) }
-    try await endBatches(of: outcomes, isServer)
+    try await endBatches(of: outcomes)
     return jobs
   }
 
   /// Ends batches on a server. Only a transaction that begins after the ends were committed sees that others
   /// have ended meanwhile.
-  private func endBatches(of outcomes: [JobOutcome], _ isServer: Bool) async throws {
+  private func endBatches(of outcomes: [JobOutcome]) async throws {
     let batches = Set(outcomes.compactMap(\.stored.batch))
     guard isServer, !batches.isEmpty else { return }
     // If this fails, a sweep ends them.
     try? await queue.store.inTransaction { db in
-      try db.relaxIsolation()
+      try db.beginWork()
       try JobOutcome.endBatches(batches, db)
     }
     running.noteClaim(hasMore: true)
+  }
+
+  /// Extends the leases again and again, beside the loop: its transactions may wait for other workers', for the
+  /// rows of limits.
+  private func keepLeases() async {
+    var pause = options.lease / 3
+    while (try? await Task.sleep(for: pause)) != nil {
+      do {
+        try await extendLeases()
+        pause = options.lease / 3
+      } catch {
+        pause = options.lease / 12
+      }
+    }
   }
 
   /// Extends the leases of the running jobs. Those that others have by now are cancelled.
   private func extendLeases() async throws {
     let ids = running.leased(options.lease)
     guard !ids.isEmpty else { return }
+    let kept = try await extendLeases(of: ids)
+    running.cancelLost(Set(ids).subtracting(kept).compactMap { $0 })
+  }
+
+  /// Extends the leases of those jobs that are this worker's, and returns their ids.
+  private func extendLeases(of ids: [Int64?]) async throws -> [Int64?] {
     let (worker, seconds) = (name, options.lease / .seconds(1))
-    let kept = try await queue.store.inTransaction { db in
-      try db.relaxIsolation()
+    return try await queue.store.inTransaction { db in
+      try db.beginWork()
       let end = Date().addingTimeInterval(seconds)
       return try StoredJob.filter {
         $0.id.in(ids) && $0.state == .running && $0.worker == worker
       }.updated(db, returning: { $0.id }) { $0.due = .value(end) }
     }
-    running.cancelLost(Set(ids).subtracting(kept).compactMap { $0 })
   }
 
   /// Looks for what time has brought. Returns the time until the next look.
   private func look() async throws -> Duration {
     guard !running.isEnding else { return options.poll }
     let sweep = sweep
-    var (isReady, next) = try await queue.store.read { db in try sweep.look(db) }
+    // Reads can't choose how a server plans, and a replica may be behind.
+    var (isReady, next) =
+      isServer
+      ? try await queue.store.inTransaction { db in
+        try db.beginWork()
+        return try sweep.look(db)
+      } : try await queue.store.read { db in try sweep.look(db) }
     if let due = next, due <= Date() {
       (isReady, next) = try await queue.store.inTransaction { db in
-        try db.relaxIsolation()
+        try db.beginWork()
         try sweep.run(db)
         return try sweep.look(db)
       }
@@ -186,7 +218,7 @@ final class JobWorker: Sendable {
 
   /// Wakes the loop once a job is ready. On other engines than SQLite nobody tells, and it ends at once.
   private func observe() -> Task<Void, Never>? {
-    guard queue.store.connections.engine == "SQLite" else { return nil }
+    guard !isServer else { return nil }
     return Task { [sweep, running, store = queue.store] in
       // After an error the worker looks for itself, every now and then.
       let values = store.values(of: { db in try sweep.isReady(db) })

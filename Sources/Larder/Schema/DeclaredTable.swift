@@ -20,7 +20,9 @@ struct DeclaredTable {
     self.dateFormat = dateFormat
     self.dialect = dialect
     self.isDraft = isDraft
-    nullableColumns = Set(columns.filter(\.type.isNullable).map(\.name))
+    // A key is never NULL, also if its property is, as that of a row without a number yet.
+    nullableColumns = Set(
+      columns.filter { $0.type.isNullable && !$0.isPrimaryKey }.map(\.name))
     collations = columns.reduce(into: [:]) { $0[$1.name] = $1.knownCollation }
     schema = TableSchema(name: name)
     schema.schema = isDraft ? nil : schemaName

@@ -56,6 +56,7 @@ struct JobsFigures {
       let times = try (0..<201).map { _ in
         let start = ContinuousClock.now
         try store.inTransaction { db in
+          try db.beginWork()
           db.setRollbackOnly()
           _ = try Self.ready.claim(db, limit: 16) {
             $0.state = .running
@@ -80,7 +81,8 @@ struct JobsFigures {
 
   /// The step of the claim's plan that finds the jobs.
   private func scan() throws -> String {
-    try store.read { db in
+    try store.inTransaction { db in
+      try db.beginWork()
       let query = Self.ready.limit(16).sql(for: db)
       let isServer = db.engine != nil
       let plan = try db.executeQuery(

@@ -15,7 +15,8 @@ enum JobsProof: ProofRow {
   static let number = 23
   static let unit = "jobs"
 
-  static let lease = Duration.seconds(2)
+  /// Long enough for a busy machine to extend it in time.
+  static let lease = Duration.seconds(5)
 
   static func run(_ options: ProofOptions) throws -> ProofResult {
     if options.rest.first == "work" {
@@ -83,7 +84,7 @@ enum JobsProof: ProofRow {
     for start in stride(from: 0, to: count, by: 1_000) {
       try store.inTransaction { db in
         try (start..<min(count, start + 1_000)).map { number in
-          NotedJob(number: number, group: number % 4 == 1 ? number % 20 : nil)
+          NotedJob(number: number, group: group(of: number))
         }.enqueue(db)
       }
     }
@@ -107,6 +108,12 @@ enum JobsProof: ProofRow {
       \(engine): \(count + uniqueCount) jobs in \(Int(seconds)) s by \(plan.workers) workers in \
       \(plan.processes) processes, \(kills) kills, \(found.runs) runs, \(found.cut) cut off by kills
       """)
+  }
+
+  /// The limit that a job shares with others; nil for none. Jobs of a limit wait for each other, two at a time:
+  /// with many of them the proof would take hours.
+  private static func group(of number: Int) -> Int? {
+    number % 4 == 1 && number < 10_000 ? number % 20 : nil
   }
 
   /// Puts in each unique job from several threads at once: one of each is there.
