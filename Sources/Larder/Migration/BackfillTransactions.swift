@@ -4,11 +4,11 @@ import LarderSQLite
 
 /// The table that keeps where the batches of a migration have come to, until the migration is recorded.
 struct BackfillPositions {
-  static let table = "larder_backfill"
-
   private let db: Database
   private let migration: String
-  private var name: SQL { db.engine == nil ? "main.larder_backfill" : "larder_backfill" }
+  private var name: SQL {
+    SQL(raw: db.engine == nil ? "main.\(Backfill.positions)" : Backfill.positions)
+  }
 
   init(_ migration: Migration, in db: Database) { (self.migration, self.db) = (migration.name, db) }
 
@@ -24,7 +24,7 @@ struct BackfillPositions {
     ).map { try $0.get(at: 0, as: String?.self) }.first
     // A position that is NULL is behind the last row.
     if case .some(.none) = known { return false }
-    let last = try backfill.fill(db, after: known ?? nil)
+    let last = try backfill.fill(db, known ?? nil)
     try db.executeUpdate(
       """
       INSERT INTO \(name) (migration, step, position) VALUES (\(migration), \(step), \(last))

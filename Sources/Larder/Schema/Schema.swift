@@ -158,7 +158,7 @@ public struct Schema: Hashable, Sendable {
   }
 
   package static func isBookkeeping(_ name: String) -> Bool {
-    (BookkeepingTables.all + [BackfillPositions.table]).contains {
+    (BookkeepingTables.all + [Backfill.positions]).contains {
       name.foldedName == $0.foldedName
     }
   }

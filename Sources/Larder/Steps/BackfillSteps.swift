@@ -1,27 +1,21 @@
 import FoundationEssentials
 import LarderSQLite
 
-/// Rows of a table that are filled in batches, in the order of the key.
-struct Backfill: Sendable {
-  let detail: String
-  let table: String
-  /// The number of rows in a batch.
-  let rows: Int
-  /// Fills the rows that meet a condition.
-  let fill: @Sendable (AlteredTable, _ range: SQL) throws -> Void
-
-  /// Fills the batch of rows after a position, and returns the position of the last one; nil if there are none.
-  func fill(_ db: Database, after position: String?) throws -> String? {
-    let table = try AlteredTable(table, for: detail, in: db)
-    guard let batch = try table.batch(after: position, rows: max(1, rows)) else { return nil }
-    try fill(table, batch.range)
-    return batch.last
-  }
-
-  /// Fills all rows in the present transaction.
-  func fillAll(_ db: Database) throws {
-    var position = try fill(db, after: nil)
-    while let last = position { position = try fill(db, after: last) }
+extension Backfill {
+  /// - Parameters:
+  ///   - detail: the step in words, for errors.
+  ///   - rows: the number of rows in a batch.
+  ///   - fill: fills the rows that meet a condition.
+  fileprivate init(
+    _ detail: String, of table: String, rows: Int,
+    _ fill: @escaping @Sendable (AlteredTable, _ range: SQL) throws -> Void
+  ) {
+    self.init { db, position in
+      let table = try AlteredTable(table, for: detail, in: db)
+      guard let batch = try table.batch(after: position, rows: max(1, rows)) else { return nil }
+      try fill(table, batch.range)
+      return batch.last
+    }
   }
 }
 
@@ -80,7 +74,7 @@ extension SchemaStep {
     _ fill: @escaping @Sendable (AlteredTable, SQL) throws -> Void
   ) -> SchemaStep {
     let detail = "fill the column “\(column)” of “\(table)”"
-    let backfill = Backfill(detail: detail, table: table, rows: rows, fill: fill)
+    let backfill = Backfill(detail, of: table, rows: rows, fill)
     var step = NamedStep(
       ["backfill", table.quotedIdentifier, column.quotedIdentifier] + text, undo: { _ in },
       backfill.fillAll)
@@ -183,7 +177,7 @@ extension AlteredTable {
     let helper = "larder_converted"
     try alter("ADD COLUMN \(helper) \(target.type)")
     let detail = "convert “\(column)”"
-    let backfill = Backfill(detail: detail, table: found.name, rows: Self.rowsOfStatement) {
+    let backfill = Backfill(detail, of: found.name, rows: Self.rowsOfStatement) {
       try $0.fill(helper, from: column, in: $1, convert)
     }
     try definitions.withoutTriggers(of: found, in: db) { try backfill.fillAll(db) }
