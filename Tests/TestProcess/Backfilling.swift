@@ -1,4 +1,5 @@
 import Larder
+import TestSupport
 
 /// Adds 1 to each row of a table, in batches.
 enum Backfilling {

@@ -6,7 +6,9 @@ import LarderSQLite
 struct BackfillPositions {
   private let db: Database
   private let migration: String
-  private var name: SQL { db.engine == nil ? "main.larder_backfill" : "larder_backfill" }
+  private var name: SQL {
+    SQL(raw: db.engine == nil ? "main.\(Backfill.positions)" : Backfill.positions)
+  }
 
   init(_ migration: Migration, in db: Database) { (self.migration, self.db) = (migration.name, db) }
 

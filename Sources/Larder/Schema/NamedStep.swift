@@ -24,6 +24,21 @@ struct NamedStep: Hashable, Sendable {
   func hash(into hasher: inout Hasher) { hasher.combine(text) }
 }
 
+/// Rows of a table that a step fills in batches, in the order of the key.
+struct Backfill: Sendable {
+  /// The table that keeps how far the batches have come.
+  static let positions = "larder_backfill"
+
+  /// Fills the batch of rows after a position, and returns the position of the last one; nil if there are none.
+  let fill: @Sendable (Database, _ position: String?) throws -> String?
+
+  /// Fills all rows in the present transaction.
+  func fillAll(_ db: Database) throws {
+    var position = try fill(db, nil)
+    while let last = position { position = try fill(db, last) }
+  }
+}
+
 extension SchemaStep {
   init(_ detail: String, isDestructive: Bool = false, _ step: NamedStep) {
     self.init(detail, isDestructive: isDestructive, .named(step))

@@ -158,6 +158,8 @@ public struct Schema: Hashable, Sendable {
   }
 
   package static func isBookkeeping(_ name: String) -> Bool {
-    BookkeepingTables.all.contains { name.foldedName == $0.foldedName }
+    (BookkeepingTables.all + [Backfill.positions]).contains {
+      name.foldedName == $0.foldedName
+    }
   }
 }

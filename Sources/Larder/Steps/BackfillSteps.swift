@@ -3,11 +3,11 @@ import LarderSQLite
 
 extension Backfill {
   /// - Parameters:
-  ///   - detail: what is done, for errors.
+  ///   - detail: the step in words, for errors.
   ///   - rows: the number of rows in a batch.
   ///   - fill: fills the rows that meet a condition.
-  init(
-    _ detail: String, table: String, rows: Int,
+  fileprivate init(
+    _ detail: String, of table: String, rows: Int,
     _ fill: @escaping @Sendable (AlteredTable, _ range: SQL) throws -> Void
   ) {
     self.init { db, position in
@@ -74,7 +74,7 @@ extension SchemaStep {
     _ fill: @escaping @Sendable (AlteredTable, SQL) throws -> Void
   ) -> SchemaStep {
     let detail = "fill the column “\(column)” of “\(table)”"
-    let backfill = Backfill(detail, table: table, rows: rows, fill)
+    let backfill = Backfill(detail, of: table, rows: rows, fill)
     var step = NamedStep(
       ["backfill", table.quotedIdentifier, column.quotedIdentifier] + text, undo: { _ in },
       backfill.fillAll)
@@ -177,7 +177,7 @@ extension AlteredTable {
     let helper = "larder_converted"
     try alter("ADD COLUMN \(helper) \(target.type)")
     let detail = "convert “\(column)”"
-    let backfill = Backfill(detail, table: found.name, rows: Self.rowsOfStatement) {
+    let backfill = Backfill(detail, of: found.name, rows: Self.rowsOfStatement) {
       try $0.fill(helper, from: column, in: $1, convert)
     }
     try definitions.withoutTriggers(of: found, in: db) { try backfill.fillAll(db) }
