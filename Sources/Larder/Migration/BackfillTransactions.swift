@@ -7,7 +7,7 @@ struct BackfillPositions {
   private let db: Database
   private let migration: String
   private var name: SQL {
-    SQL(raw: db.engine == nil ? "main.\(Backfill.positions)" : Backfill.positions)
+    SQL(raw: (db.engine == nil ? "main." : "") + BookkeepingTables.backfills)
   }
 
   init(_ migration: Migration, in db: Database) { (self.migration, self.db) = (migration.name, db) }

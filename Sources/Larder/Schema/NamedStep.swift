@@ -26,9 +26,6 @@ struct NamedStep: Hashable, Sendable {
 
 /// Rows of a table that a step fills in batches, in the order of the key.
 struct Backfill: Sendable {
-  /// The table that keeps how far the batches have come.
-  static let positions = "larder_backfill"
-
   /// Fills the batch of rows after a position, and returns the position of the last one; nil if there are none.
   let fill: @Sendable (Database, _ position: String?) throws -> String?
 
@@ -87,21 +84,5 @@ extension TableConstraintDefinition {
         + " (\(columns.identifierList))" + (condition.map { " where \($0.checkedText)" } ?? "")
     case .expressionIndex(_, let suffix, _, _, let name): "index \(name ?? suffix)"
     }
-  }
-}
-
-/// Rows of a table that are filled in batches, in the order of the key.
-struct Backfill: Sendable {
-  /// Fills the batch of rows after a position, and returns the position of the last one; nil if there are none.
-  let fill: @Sendable (Database, _ position: String?) throws -> String?
-
-  init(_ fill: @escaping @Sendable (Database, _ position: String?) throws -> String?) {
-    self.fill = fill
-  }
-
-  /// Fills all rows in the present transaction.
-  func fillAll(_ db: Database) throws {
-    var position = try fill(db, nil)
-    while let last = position { position = try fill(db, last) }
   }
 }

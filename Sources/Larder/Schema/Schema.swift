@@ -158,8 +158,6 @@ public struct Schema: Hashable, Sendable {
   }
 
   package static func isBookkeeping(_ name: String) -> Bool {
-    (BookkeepingTables.all + [Backfill.positions]).contains {
-      name.foldedName == $0.foldedName
-    }
+    BookkeepingTables.all.contains { name.foldedName == $0.foldedName }
   }
 }
