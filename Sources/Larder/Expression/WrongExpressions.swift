@@ -1,5 +1,43 @@
 import FoundationEssentials
 
+// How mistakes are told. For each likely mistake there is a declaration that fits it, and that can't be used
+// because it needs a conformance that is unavailable. The conformance's message is the compiler's error.
+//
+// A function that needs the conformance itself would do, but the type checker counts it as a fault of that
+// solution and goes on to look for a better one: it then tries all meanings of all operators before it, ten
+// times more for each number literal. So the function needs a conformance of another type (`Refused`), whose
+// own generic parameter needs the unavailable one. The type checker doesn't look there. What checks for
+// availability afterwards does.
+
+/// A protocol that nothing conforms to. The compiler's message shows its name, and says what to write.
+@_documentation(visibility: internal)
+public protocol Mistake {}
+
+/// A type with an unavailable conformance to ``Mistake``, which explains a mistake. Declarations for it need
+/// `Refusal: Reason`.
+@_documentation(visibility: internal)
+public protocol Reason {
+  /// The type whose use is the mistake.
+  associatedtype Refusal
+}
+
+/// The type whose use is a mistake, for the reason of its parameter.
+@_documentation(visibility: internal)
+public struct Refused<Cause: Mistake>: Reason {
+  /// This type.
+  @_documentation(visibility: internal)
+  public typealias Refusal = Self
+}
+
+// Found as the types' witness without an error: only its use is checked for availability.
+extension Reason where Self: Mistake {
+  /// The type whose use is the mistake.
+  @_documentation(visibility: internal)
+  public typealias Refusal = Refused<Self>
+}
+
+// MARK: Operands of different types
+
 // Overloads that the compiler finds for wrong expressions. If nothing fits, the compiler tries every operator
 // of every type in every combination, which takes seconds in a closure with 32 conditions; then it gives up
 // or points elsewhere. The overloads here fit everything that nothing else fits, and the conformance that
@@ -44,6 +82,22 @@ extension OperandsOfDifferentTypes {
   /// Not available: the values have to be of the expression's type.
   @_disfavoredOverload
   public func `in`<Other>(_ values: Other) -> SQLExpression<Bool> { .wrong }
+}
+
+@available(
+  *, unavailable,
+  message: "operands need the same type, or its Optional, and a condition has to be true or false"
+)
+extension SQLExpression: Mistake {}
+
+extension SQLExpression: Reason {}
+
+extension NumberOperand where Self: Reason, Self.Refusal: Reason {
+  /// Not available: a number and a text have no sum.
+  @_disfavoredOverload
+  public static func + <Other: TextValue>(left: Self, right: Other) -> SQLExpression<NoSuchValue> {
+    .wrong
+  }
 }
 
 @available(

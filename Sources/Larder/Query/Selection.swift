@@ -8,6 +8,7 @@ import LarderSQLite
 ///   .select { ($1.name, count(), $0.population.sum()) }
 ///   .fetchAll(db)                                  // [(String, Int, Int?)]
 /// ```
+@dynamicMemberLookup
 public struct Selection<Row>: Sendable {
   @usableFromInline var select: Select
   @usableFromInline let columns: SQLFragment

@@ -96,6 +96,11 @@ extension Selection where Row: DatabaseValueConvertible {
 }
 
 extension Selection {
+  /// Keeps only groups that satisfy a condition without columns: `having { count() > 1 }`.
+  public func having(@SQLCondition _ condition: () -> SQLExpression<Bool>) -> Self {
+    changed { select, _ in select.add(groupCondition: condition().node) }
+  }
+
   /// The selection with its query changed by a closure over the selected expressions.
   private func changed(_ change: (inout Select, SelectedColumns) -> Void) -> Self {
     var selection = self

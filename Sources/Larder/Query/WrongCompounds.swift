@@ -1,29 +1,13 @@
 import LarderSQLite
 
-// Steps that compound queries and selections don't have, for the compiler's messages about what to write. The
-// closures' parameters have every property, so that there is one error; see WrongSteps.swift.
+// Steps that compound queries don't have, for the compiler's messages about what to write. The closures'
+// parameters have every property, so that there is one error; see WrongSteps.swift.
 
-extension Selection {
-  /// Not available: expressions are selected once.
-  @_documentation(visibility: internal)
-  @available(
-    *, unavailable, message: "write all expressions in one select: a selection isn't selected from"
-  )
-  public func select<Result>(_ closure: (NoSuchParameter) -> Result) -> Self { self }
-  /// Not available: expressions are selected once.
-  @_documentation(visibility: internal)
-  @available(
-    *, unavailable, message: "write all expressions in one select: a selection isn't selected from"
-  )
-  public func select<Result>(_ closure: (NoSuchParameter, NoSuchParameter) -> Result) -> Self {
-    self
-  }
-}
-
-/// A protocol that no compound query can use. Its name appears in the compiler's message about a step that only
-/// queries of their own have.
+/// The steps that compound queries don't have, but the queries that they combine.
 @_documentation(visibility: internal)
-public protocol StepsBelongToTheCombinedQueries {}
+public protocol StepsBelongToTheCombinedQueries: Reason {}
+
+extension Compound: StepsBelongToTheCombinedQueries {}
 
 @available(
   *, unavailable,
@@ -32,9 +16,9 @@ public protocol StepsBelongToTheCombinedQueries {}
     columns, order(byColumn: 2)
     """
 )
-extension Compound: StepsBelongToTheCombinedQueries {}
+extension Compound: Mistake {}
 
-extension StepsBelongToTheCombinedQueries {
+extension StepsBelongToTheCombinedQueries where Refusal: Reason {
   /// Not available for compound queries.
   @_disfavoredOverload
   public func order<Result>(_ closure: (NoSuchParameter) -> Result) -> Self { self }

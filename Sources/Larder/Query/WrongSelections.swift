@@ -1,5 +1,193 @@
 import LarderSQLite
 
+// Fallback declarations for steps after a selection that don't exist, or take other arguments; see WrongExpressions.swift.
+
+/// The reason of a mistake: a step that selections don't have, or other arguments than it takes.
+@_documentation(visibility: internal)
+public enum NoSuchStep: Reason {}
+
+@available(
+  *, unavailable,
+  message: """
+    a selection has no such step, or it takes other arguments: order, group, having and filter { $1 > 5 }, \
+    limit(10, offset: 20), distinct(), page(db, after: cursor, limit: 20), union(other), fetchAll(db), fetchOne(db)
+    """
+)
+extension NoSuchStep: Mistake {}
+
+/// The reason of a mistake: a selection is selected from.
+@_documentation(visibility: internal)
+public enum SelectedOnce: Reason {}
+
+@available(
+  *, unavailable, message: "write all expressions in one select: a selection isn't selected from"
+)
+extension SelectedOnce: Mistake {}
+
+/// The reason of a mistake: rows of another type than those of the query.
+@_documentation(visibility: internal)
+public enum RowsOfAnotherType: Reason {}
+
+@available(
+  *, unavailable,
+  message: """
+    the rows have another type than is asked for: they have a value for each selected expression, in order, and \
+    an Optional for one that can be NULL; for structures, combine the selections first, then apply the function: \
+    a.union(b).select(function)
+    """
+)
+extension RowsOfAnotherType: Mistake {}
+
+/// A step that doesn't exist, or takes other arguments. This one takes any, but no closures.
+@dynamicCallable
+@_documentation(visibility: internal)
+public struct AnyArguments<Statement> {
+  fileprivate let statement: Statement
+
+  /// The statement without this step.
+  @_documentation(visibility: internal)
+  @_disfavoredOverload
+  public func dynamicallyCall(
+    withKeywordArguments arguments: KeyValuePairs<String, Any>
+  ) -> Statement { statement }
+}
+
+/// A step that doesn't exist. It takes arguments without labels (Equatable ones, which no closure is), or a closure.
+/// It can't be copied, so that it isn't of use without a call.
+@_documentation(visibility: internal)
+public struct AnyStep<Statement, Cause: Reason>: ~Copyable {
+  fileprivate let statement: Statement
+}
+
+// The call is the mistake, because the compiler's message about a dynamic member is at the chain's beginning. There
+// are more overloads than an operator has in a selection's closure, so that the type checker chooses those first:
+// it can't find out that one of these doesn't fit before it has.
+extension AnyStep where Cause.Refusal: Reason {
+  /// Not available: there is no such step.
+  @_documentation(visibility: internal)
+  public func callAsFunction<Result>(_ closure: (NoSuchParameter) -> Result) -> Statement {
+    statement
+  }
+  /// Not available: there is no such step.
+  @_documentation(visibility: internal)
+  public func callAsFunction<Result>(_ closure: (NoSuchParameter, NoSuchParameter) -> Result)
+    -> Statement
+  { statement }
+  /// Not available: there is no such step.
+  @_documentation(visibility: internal)
+  public func callAsFunction<Result>(
+    _ closure: (NoSuchParameter, NoSuchParameter, NoSuchParameter) -> Result
+  ) -> Statement { statement }
+  /// Not available: there is no such step.
+  @_documentation(visibility: internal)
+  public func callAsFunction<Result>(
+    _ closure: (NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter) -> Result
+  ) -> Statement { statement }
+  /// Not available: there is no such step.
+  @_documentation(visibility: internal)
+  public func callAsFunction<Result>(
+    _ closure: (NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter)
+      -> Result
+  ) -> Statement { statement }
+  /// Not available: there is no such step.
+  @_documentation(visibility: internal)
+  public func callAsFunction<Result>(
+    _ closure: (
+      NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter,
+      NoSuchParameter
+    ) -> Result
+  ) -> Statement { statement }
+  /// Not available: there is no such step.
+  @_documentation(visibility: internal)
+  public func callAsFunction<Result>(
+    _ closure: (
+      NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter,
+      NoSuchParameter, NoSuchParameter
+    ) -> Result
+  ) -> Statement { statement }
+  /// Not available: there is no such step.
+  @_documentation(visibility: internal)
+  public func callAsFunction<Result>(
+    _ closure: (
+      NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter,
+      NoSuchParameter, NoSuchParameter, NoSuchParameter
+    ) -> Result
+  ) -> Statement { statement }
+  /// Not available: there is no such step.
+  @_documentation(visibility: internal)
+  public func callAsFunction<each Argument: Equatable>(_ arguments: repeat each Argument)
+    -> Statement
+  {
+    statement
+  }
+}
+
+extension AParameterForEachValue {
+  /// Not available: there is no such step.
+  @_documentation(visibility: internal)
+  public subscript(dynamicMember name: String) -> AnyStep<Self, Step> { AnyStep(statement: self) }
+
+  /// Not available: expressions are selected once.
+  @_documentation(visibility: internal)
+  public var select: AnyStep<Self, SelectedOnce> { AnyStep(statement: self) }
+}
+
+extension AParameterForEachValue where Step.Refusal: Reason {
+  /// Not available: there is no such step.
+  @_documentation(visibility: internal)
+  @_disfavoredOverload
+  public subscript(dynamicMember name: String) -> AnyArguments<Self> {
+    AnyArguments(statement: self)
+  }
+
+  /// Not available: the step takes other arguments.
+  @_documentation(visibility: internal)
+  @_disfavoredOverload
+  public var limit: AnyArguments<Self> { AnyArguments(statement: self) }
+  /// Not available: the step takes other arguments.
+  @_documentation(visibility: internal)
+  @_disfavoredOverload
+  public var distinct: AnyArguments<Self> { AnyArguments(statement: self) }
+  /// Not available: the step takes other arguments.
+  @_documentation(visibility: internal)
+  @_disfavoredOverload
+  public var page: AnyArguments<Self> { AnyArguments(statement: self) }
+  /// Not available: the step takes other arguments.
+  @_documentation(visibility: internal)
+  @_disfavoredOverload
+  public var fetchAll: AnyArguments<()> { AnyArguments(statement: ()) }
+  /// Not available: the step takes other arguments.
+  @_documentation(visibility: internal)
+  @_disfavoredOverload
+  public var fetchOne: AnyArguments<()> { AnyArguments(statement: ()) }
+}
+
+// The rows are of a type that has no members of its own, so that mistakes in what is done with rows are told as such.
+extension Selection {
+  /// Not available: the rows have another type.
+  @_documentation(visibility: internal)
+  @_disfavoredOverload
+  public func fetchAll<Other: ExpressibleByArrayLiteral, Cause: Reason>(
+    _ db: Database, because: Cause.Type = RowsOfAnotherType.self
+  ) throws -> Other where Cause.Refusal: Reason { [] }
+
+  /// Not available: the row has another type.
+  @_documentation(visibility: internal)
+  @_disfavoredOverload
+  public func fetchOne<Other: ExpressibleByNilLiteral, Cause: Reason>(
+    _ db: Database, because: Cause.Type = RowsOfAnotherType.self
+  ) throws -> Other where Cause.Refusal: Reason { nil }
+}
+
+extension AParameterForEachValue where Rows.Refusal: Reason {
+  /// Not available: the other rows have another type.
+  @_documentation(visibility: internal)
+  @_disfavoredOverload
+  public var union: AnyArguments<Self> { AnyArguments(statement: self) }
+}
+
+// MARK: A selection without expressions
+
 // Fallback overloads for a closure that doesn't return expressions. Such a closure also fits an empty
 // parameter pack, with its result unused: that compiled, with a warning, to `SELECT  FROM`. These overloads
 // fit better, and can't be called. An unavailable function would lose against the pack, but one isolated to

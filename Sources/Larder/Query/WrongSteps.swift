@@ -11,10 +11,23 @@ public struct NoSuchParameter: OperandsOfDifferentTypes, Sendable {
   public subscript(dynamicMember name: String) -> SQLExpression<NoSuchValue> { .wrong }
 }
 
-/// A protocol that no selection can use. Its name appears in the compiler's message about a closure whose
-/// parameters don't fit.
+/// The steps whose closures have a parameter for each value of a selection.
 @_documentation(visibility: internal)
-public protocol AParameterForEachValue {}
+public protocol AParameterForEachValue: Reason {
+  /// The reason why there is no other step.
+  associatedtype Step: Reason
+  /// The reason why rows don't fit.
+  associatedtype Rows: Reason
+}
+
+extension Selection: AParameterForEachValue {
+  /// The reason why there is no other step.
+  @_documentation(visibility: internal)
+  public typealias Step = NoSuchStep
+  /// The reason why rows don't fit.
+  @_documentation(visibility: internal)
+  public typealias Rows = RowsOfAnotherType
+}
 
 @available(
   *, unavailable,
@@ -23,9 +36,9 @@ public protocol AParameterForEachValue {}
     and they have the properties of expressions
     """
 )
-extension Selection: AParameterForEachValue {}
+extension Selection: Mistake {}
 
-extension AParameterForEachValue {
+extension AParameterForEachValue where Refusal: Reason {
   /// Not available: the closure's parameters don't fit the selection's values.
   @_disfavoredOverload
   public func order<Result>(_ closure: (NoSuchParameter) -> Result) -> Self { self }
@@ -230,19 +243,27 @@ extension AParameterForEachValue {
   ) -> Self { self }
 }
 
-/// A protocol that no query can use. Its name appears in the compiler's message about another number of rows
-/// than an Int.
+/// The reason of a mistake: another number of rows than an Int.
 @_documentation(visibility: internal)
-public protocol LimitTakesAnInt {}
+public enum LimitTakesAnInt: Reason {}
 
 @available(*, unavailable, message: "limit takes the number of rows, an Int")
-extension Query: LimitTakesAnInt {}
+extension LimitTakesAnInt: Mistake {}
 
-@available(*, unavailable, message: "limit takes the number of rows, an Int")
-extension Selection: LimitTakesAnInt {}
-
-extension LimitTakesAnInt {
+extension Query {
   /// Not available: the number of rows is an Int.
+  @_documentation(visibility: internal)
   @_disfavoredOverload
-  public func limit<Other>(_ count: Other) -> Self { self }
+  public func limit<Other, Cause: Reason>(
+    _ count: Other, because: Cause.Type = LimitTakesAnInt.self
+  ) -> Self where Cause.Refusal: Reason { self }
+}
+
+extension Selection {
+  /// Not available: the number of rows is an Int.
+  @_documentation(visibility: internal)
+  @_disfavoredOverload
+  public func limit<Other, Cause: Reason>(
+    _ count: Other, because: Cause.Type = LimitTakesAnInt.self
+  ) -> Self where Cause.Refusal: Reason { self }
 }

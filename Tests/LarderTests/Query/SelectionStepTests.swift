@@ -41,6 +41,18 @@ struct SelectionStepTests {
     #expect(try run(Place.select { $0.name }.order { $0.desc }.limit(1)) == ["北戴河区"])
   }
 
+  @Test("A condition of groups after a selection needs no parameter, like that of a query")
+  func groupCondition() throws {
+    let query = Place.select { ($0.country, count()) }.group { country, _ in country }
+      .having { count() > 1 }
+    #expect(
+      query.snapshot == """
+        SELECT "place"."country", count(*) FROM "place" GROUP BY "place"."country" \
+        HAVING count(*) > ?
+        """)
+    #expect(try run(query).map { "\($0)\($1)" } == ["CN3"])
+  }
+
   @Test("A filter after a selection applies to its rows, also of windows, groups and limits")
   func filter() throws {
     let largest = Place.all.select {

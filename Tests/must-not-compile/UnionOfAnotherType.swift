@@ -1,4 +1,4 @@
-// error: ClosureHasToReturnExpressions
+// error: the rows have another type than is asked for
 import Larder
 
 func query() throws {
