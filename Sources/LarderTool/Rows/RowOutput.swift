@@ -1,4 +1,5 @@
 import FoundationEssentials
+@preconcurrency import Glibc
 import Larder
 import LarderTerminal
 
@@ -71,27 +72,45 @@ enum RowOutput {
 
   private func showJSON(_ rows: ResultSet, _ names: [String]) throws {
     let keys = names.map { JSONText.quoted($0) + ": " }
-    var last: String?
+    var isFirst = true
+    var line: [UInt8] = []
     try forEach(rows) { values in
-      print(last.map { $0 + "," } ?? "[")
-      last = "  {" + zip(keys, values).map { $0 + $1.json }.joined(separator: ", ") + "}"
+      line.removeAll(keepingCapacity: true)
+      line += (isFirst ? "[\n  {" : ",\n  {").utf8
+      isFirst = false
+      for (column, value) in values.enumerated() {
+        if column > 0 { line += ", ".utf8 }
+        line += keys[column].utf8
+        line += value.json.utf8
+      }
+      line.append(UInt8(ascii: "}"))
+      line.writeToOutput()
     }
-    print(last.map { $0 + "\n]" } ?? "[]")
+    print(isFirst ? "[]" : "\n]")
   }
 
   private func showTable(_ rows: ResultSet, _ names: [String], _ limit: Int?) throws {
     var waiting: [[DatabaseValue]] = []
     var widths: [Int]?
     var numbers: Set<Int> = []
-    func line(_ cells: [String], _ widths: [Int]) -> String {
-      var line = ""
+    var bytes: [UInt8] = []
+    func line(_ cells: [String], _ widths: [Int]) {
+      bytes.removeAll(keepingCapacity: true)
       for (column, cell) in cells.enumerated() {
-        if column > 0 { line += "  " }
+        if column > 0 { bytes += "  ".utf8 }
         let shown = limit.map { cell.cut(to: $0) } ?? cell
-        line += shown.padded(to: widths[column], onTheLeft: numbers.contains(column))
+        let spaces = repeatElement(
+          UInt8(ascii: " "), count: max(0, widths[column] - shown.displayWidth))
+        if numbers.contains(column) { bytes += spaces }
+        bytes += shown.utf8
+        if !numbers.contains(column) { bytes += spaces }
       }
-      while line.last == " " { line.removeLast() }
-      return line
+      while bytes.last == UInt8(ascii: " ") { bytes.removeLast() }
+    }
+    func show(_ row: [DatabaseValue], _ widths: [Int]) {
+      line(row.map(\.plain), widths)
+      bytes.append(UInt8(ascii: "\n"))
+      bytes.writeToOutput()
     }
     func begin() -> [Int] {
       numbers = Set(
@@ -104,17 +123,25 @@ enum RowOutput {
         let widest = waiting.map { $0[column].plain.displayWidth }.max() ?? 0
         return min(limit ?? .max, max(header[column].displayWidth, widest))
       }
-      print(Style.bold(line(header, widths)))
-      for row in waiting { print(line(row.map(\.plain), widths)) }
+      line(header, widths)
+      print(Style.bold(String(decoding: bytes, as: UTF8.self)))
+      for row in waiting { show(row, widths) }
       waiting = []
       return widths
     }
     try forEach(rows) { values in
-      if let widths { return print(line(values.map(\.plain), widths)) }
+      if let widths { return show(values, widths) }
       waiting.append(values)
       if waiting.count == Self.measuredRows { widths = begin() }
     }
     if widths == nil { _ = begin() }
+  }
+}
+
+extension [UInt8] {
+  /// Writes the bytes to the standard output, in order with what is printed.
+  fileprivate func writeToOutput() {
+    withUnsafeBytes { _ = fwrite($0.baseAddress, 1, $0.count, stdout) }
   }
 }
 
@@ -166,8 +193,11 @@ extension DatabaseValue {
     case .integer(let value): "\(value)"
     case .real(let value): "\(value)"
     case .text(let value):
-      value.replacing("\r\n", with: "⏎").replacing("\n", with: "⏎").replacing("\t", with: " ")
-        .printable
+      // Most texts are ASCII.
+      value.utf8.allSatisfy { 0x20...0x7E ~= $0 }
+        ? value
+        : value.replacing("\r\n", with: "⏎").replacing("\n", with: "⏎").replacing("\t", with: " ")
+          .printable
     case .blob(let value):
       "x'\(Array(value.prefix(16)).hexadecimal.uppercased())'"
         + (value.count > 16 ? "… (\(value.count) bytes)" : "")
@@ -181,7 +211,11 @@ extension DatabaseValue {
     case .integer(let value): "\(value)"
     // JSON has no infinity, but parsers read a number beyond Double's range as one.
     case .real(let value): value.isFinite ? "\(value)" : value < 0 ? "-9e999" : "9e999"
-    case .text(let value): JSONText.quoted(value)
+    case .text(let value):
+      // Most texts need no escapes.
+      value.utf8.allSatisfy {
+        0x20...0x7E ~= $0 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\")
+      } ? "\"" + value + "\"" : JSONText.quoted(value)
     case .blob(let value): "\"\(Data(value).base64EncodedString())\""
     }
   }
