@@ -16,6 +16,8 @@ struct JobsPlan {
   /// How many workers there are in all processes together.
   private(set) var workers = 16
   private(set) var processes = 4
+  /// Longer where many jobs keep a machine busy, so that it is extended in time.
+  var lease = Duration.seconds(2)
 
   init(_ words: [String]) throws {
     var left = words[...]
