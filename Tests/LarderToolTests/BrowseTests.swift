@@ -48,7 +48,7 @@ struct BrowseTests {
 
   @Test(
     "A browser shows the table that the address of a page of larder browse names, and else the picture",
-    .enabled(if: browser != nil, "Chromium isn't installed"))
+    .enabled(if: BrowseTests.browser != nil, "Chromium isn't installed"))
   func shown() throws {
     let browser = try #require(Self.browser)
     let tool = try Tool.withCities()
