@@ -43,7 +43,7 @@ struct ReaderTests {
   /// Runs workers and consumers until no job is left and all messages are counted.
   private func settle(_ store: Store) async throws {
     let background = Task { try await Background.run(store.access) }
-    func isIdle(_ db: Database) throws -> Bool {
+    @Sendable func isIdle(_ db: Database) throws -> Bool {
       let entries = try Entry.all.fetchCount(db)
       let counted = try Activity.fetchAll(db).reduce(0) { $0 + $1.entries }
       return try counted == entries && !StoredJob.all.exists(db)
