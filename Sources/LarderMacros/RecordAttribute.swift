@@ -63,6 +63,12 @@ public enum RecordAttribute {
       _ target: Any.Type, onDelete: ForeignKeyAction = .noAction,
       onUpdate: ForeignKeyAction = .noAction, deferred: Bool = false
     ) -> Self { Self() }
+    /// A foreign key to a table by its name: the value is NULL or that of a column there, which is the primary
+    /// key or unique.
+    public static func references(
+      _ table: String, column: String, onDelete: ForeignKeyAction = .noAction,
+      onUpdate: ForeignKeyAction = .noAction, deferred: Bool = false
+    ) -> Self { Self() }
   }
 
   /// A coding whose name doesn't depend on a type: `as: .json`, `as: .array`.

@@ -12,7 +12,7 @@ struct ExplainTests {
   func suggestion() throws {
     let tool = try Tool.withCities()
     let result = try tool.run(
-      "explain", "cities.db", "SELECT name FROM city WHERE population > ? ORDER BY name, id")
+      "explain", "cities.db", "SELECT name FROM city WHERE population = ? ORDER BY name, id")
     #expect(result.status == 0)
     #expect(result.lines.first == "├─ SCAN city  ← full scan of 300 rows")
     #expect(result.output.contains("USE TEMP B-TREE FOR ORDER BY  ← temporary B-tree"))

@@ -34,7 +34,7 @@ enum ByHand {
     var name: String
 
     struct Columns: Sendable {
-      let code = Column("code", \Country.code, .primaryKey)
+      let code = Column("code", \Country.code, .primaryKey, .references("country", column: "code"))
       let name = Column("name", \Country.name, .unique, .collate("NOCASE"))
     }
     static let columns = Columns()

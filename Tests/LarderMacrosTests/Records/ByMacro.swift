@@ -16,7 +16,7 @@ enum ByMacro {
 
   @Record
   struct Country {
-    @Column(.primaryKey) let code: String
+    @Column(.primaryKey, .references("country", column: "code")) let code: String
     @Column(.unique, .collate("NOCASE")) var name: String
   }
 
