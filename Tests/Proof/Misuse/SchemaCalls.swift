@@ -45,6 +45,10 @@ extension MisuseCall {
       let wanted = Schema(tables: [try harbour()])
       for step in wanted.steps(from: Schema(tables: [])) { try step.execute(stage.db) }
     },
+    MisuseCall("SchemaStep.run(_:down:_:)") {
+      let step = SchemaStep.run("pier") { try $0.executeUpdate("CREATE TABLE pier (name TEXT)") }
+      try step.execute($0.db)
+    },
   ]
 
   private static let migrator = Migrator([
