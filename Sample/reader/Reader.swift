@@ -98,21 +98,8 @@ struct Reader: Sendable {
       read: try State.all.fetchCount(db))
   }
 
-  /// Calls a closure with the counts now, and when they have changed: as the database tells of commits, in any
-  /// process, or by asking now and then where it can't tell.
-  func follow(
-    pause: Duration = .seconds(1), _ body: (Counts) async throws -> Void
-  ) async throws {
-    do {
-      for try await counts in access.values(of: Self.counts) { try await body(counts) }
-    } catch is UnsupportedByEngine {
-      var last: Counts?
-      while !Task.isCancelled {
-        let counts = try await access.read(Self.counts)
-        if counts != last { try await body(counts) }
-        last = counts
-        try await Task.sleep(for: pause)
-      }
-    }
+  /// Calls a closure with the counts now, and after each commit that changes them, in any process.
+  func follow(_ body: (Counts) async throws -> Void) async throws {
+    for try await counts in access.values(of: Self.counts) { try await body(counts) }
   }
 }

@@ -159,8 +159,9 @@ extension DurableOutcomeTests {
     #expect(try alarms.firing(access) == ["LarderWriterHeld"])
     insert("Bergen", access)
     #expect(wait { access.statistics.refusals == 1 })
-    #expect(
-      try alarms.firing(access) == ["LarderFailures", "LarderRefusals", "LarderWriterHeld"])
+    // The pool's own checkpoint may wait for the long write, too.
+    let names = try alarms.firing(access).filter { $0 != "LarderWritersWait" }
+    #expect(names == ["LarderFailures", "LarderRefusals", "LarderWriterHeld"])
     // Another one waits for 150 ms, and gets the writer.
     alarms = Alarms(access)
     insert("Oslo", access)

@@ -118,7 +118,7 @@ struct ReaderTests {
     struct Enough: Error {}
     var seen: [Int] = []
     do {
-      try await reader.follow(pause: .milliseconds(1)) { counts in
+      try await reader.follow { counts in
         seen.append(counts.feeds)
         if counts.feeds == 2 { throw Enough() }
         try await store.access.inTransaction { db in
