@@ -45,9 +45,8 @@ final class WatchedScope: @unchecked Sendable {
     let before = statementCount()
     connection.onTimedCommit = { [weak self] in self?.inCommit.store($0, ordering: .relaxed) }
     let measured = connection.measures
-    measurement.times?.timeStatements(of: connection)
-    if measurement.measuresStatements { connection.measures = true }
     if measurement.spans != nil {
+      connection.measures = true
       connection.onTimedStatement = { [unowned self] in note($0, $1) }
     }
     bodyBegan = MonotonicClock.nanoseconds
@@ -75,7 +74,7 @@ final class WatchedScope: @unchecked Sendable {
     -> ScopeSpan?
   {
     let end = MonotonicClock.nanoseconds
-    measurement.times?.work(of: call).add(end - start, at: end)
+    measurement.times?.add(end - start, of: call)
     guard let date else { return nil }
     let hasBegun = bodyBegan > 0
     let commit = inCommit.load(ordering: .relaxed)

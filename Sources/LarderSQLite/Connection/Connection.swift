@@ -31,16 +31,12 @@ package final class Connection {
   @exclusivity(unchecked) var hasOwnFunctions = false
   /// Whether the schema has to be read again; see ``forgetSchema()``.
   @exclusivity(unchecked) var isSchemaStale = false
-  /// Whether statements are timed for the trace, for statistics, or for the scope's span.
-  @exclusivity(unchecked) var measures: Bool
-  /// Whether statements are timed, for the trace or for a deadline.
-  var isMeasuring: Bool {
-    @inline(__always) get { measures || deadlines.limit != nil }
-  }
-  /// Whether only the sum of statements' times is asked for, for which not each row's needs to be measured.
-  var samplesRows: Bool {
-    onTimedStatement == nil && reporting.trace == nil && deadlines.limit == nil
-  }
+  /// Whether each statement is timed, for the trace or for the scope's span.
+  @exclusivity(unchecked) var measures: Bool { didSet { noteMeasuring() } }
+  /// Whether each statement is timed, or all are counted and some timed.
+  @exclusivity(unchecked) private(set) var measuresSome: Bool
+  /// Whether each statement is timed, also if only for a deadline.
+  var measuresEach: Bool { measures || deadlines.limit != nil }
   let interruptHandle: InterruptHandle
   let busyHandler: BusyHandler
   let deadlines = DeadlineHandler()
@@ -76,8 +72,10 @@ package final class Connection {
   var checkpointWork: TimedWork?
   /// Called with the time of a scope's COMMIT in nanoseconds; nil if nobody asks for it.
   @exclusivity(unchecked) var onTimedCommit: ((Int) -> Void)?
-  /// The statements of scopes' closures; nil if nobody asks for their times.
-  @exclusivity(unchecked) var statementTimes: TimedWork?
+  /// The statements of scopes; nil if nobody asks for their times.
+  private var heldTimes: StatementTimes?
+  /// An unretained reference to the same.
+  @exclusivity(unchecked) private(set) var statementTimes: Unmanaged<StatementTimes>?
   /// Called with the SQL and the time of each statement of a scope's closure; nil if nobody asks for them.
   @exclusivity(unchecked) var onTimedStatement: ((() -> String, Duration) -> Void)?
   /// The label of the scope that uses the connection; nil outside of queues and pools.
@@ -150,6 +148,7 @@ package final class Connection {
     self.dateFormat = dateFormat
     self.reporting = reporting
     measures = reporting.trace != nil
+    measuresSome = measures
     interruptHandle = engine?.interrupts ?? InterruptHandle(handle)
     busyHandler = BusyHandler(
       timeout: busyTimeout, interrupts: interruptHandle, deadlines: deadlines)
@@ -172,6 +171,15 @@ package final class Connection {
     }
     return try body()
   }
+
+  /// Counts the statements from now on, and times some of them.
+  func measureStatements(_ times: StatementTimes) {
+    heldTimes = times
+    statementTimes = .passUnretained(times)
+    noteMeasuring()
+  }
+
+  private func noteMeasuring() { measuresSome = measures || statementTimes != nil }
 
   private func noteFollowers() {
     isFollowed = follower != nil || recorder != nil

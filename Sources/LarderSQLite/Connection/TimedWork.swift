@@ -134,8 +134,8 @@ struct Histogram: ~Copyable, Sendable {
   }
 
   @inline(__always)
-  func add(_ nanoseconds: Int) {
-    counts[Self.bucket(of: nanoseconds)].add(1, ordering: .relaxed)
+  func add(_ nanoseconds: Int, _ count: Int = 1) {
+    counts[Self.bucket(of: nanoseconds)].add(count, ordering: .relaxed)
   }
 
   /// Adds a duration where one thread at a time does.

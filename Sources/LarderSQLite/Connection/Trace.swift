@@ -31,15 +31,24 @@ struct Reporting {
 /// The time and rows of a statement's execution, measured for a deadline, for the trace, or for statistics.
 struct StatementMeasurement {
   private(set) var isOn = false
+  /// Whether steps are timed by the clock, and not just by the coarse one.
+  private var isExact = false
+  /// Whether the time is one of those that stand for others'.
+  private var isSample = false
   /// The nanoseconds spent in SQLite since the execution began.
-  private(set) var nanoseconds = 0
-  /// The time of the clock after the last step that was timed.
-  private(set) var end = 0
+  private var nanoseconds = 0
+  /// The same by the coarse clock, for ``SampledWork``.
+  private var coarseNanoseconds = 0
   /// The number of rows returned since the execution began.
   private(set) var rowCount = 0
 
   /// The time spent in SQLite since the execution began.
   var spent: Duration { .nanoseconds(nanoseconds) }
+
+  /// The times for statistics.
+  var reading: SampledWork.Reading {
+    SampledWork.Reading(coarse: coarseNanoseconds, exact: nanoseconds, isTimed: isSample)
+  }
 
   /// Of many rows' steps one in so many is timed for statistics, and stands for the others: reading the clock takes
   /// as long as a tenth of a row.
@@ -47,12 +56,25 @@ struct StatementMeasurement {
 
   /// Starts over for another execution.
   @inline(__always)
-  mutating func begin(_ isOn: Bool) {
-    self.isOn = isOn
-    if isOn {
-      nanoseconds = 0
-      rowCount = 0
-    }
+  mutating func begin(_ connection: Connection) {
+    isOn = connection.measuresSome || connection.deadlines.limit != nil
+    if isOn { beginMeasuring(connection) }
+  }
+
+  private mutating func beginMeasuring(_ connection: Connection) {
+    (nanoseconds, coarseNanoseconds, rowCount) = (0, 0, 0)
+    isExact = connection.measuresEach
+    // One that is timed for another reason stands for others only if all are.
+    isSample =
+      connection.statementTimes?._withUnsafeGuaranteedRef {
+        isExact ? $0.work.hasNoPending : $0.work.isDue
+      } ?? false
+  }
+
+  /// Whether the next step isn't timed at all: most of many rows'.
+  @inline(__always)
+  private var isSkipped: Bool {
+    rowCount > Self.sample && rowCount % Self.sample != 0 && !isExact
   }
 
   /// Measures a step that a closure takes, and sets the deadline for it.
@@ -60,21 +82,35 @@ struct StatementMeasurement {
   /// - Parameter step: takes the step, and returns whether there is a row.
   @inline(__always)
   mutating func step(_ connection: Connection, _ step: () -> Bool) {
-    var weight = 1
-    if rowCount > Self.sample, connection.samplesRows {
-      if rowCount % Self.sample != 0 {
-        if step() { rowCount &+= 1 }
-        return
-      }
-      weight = Self.sample
+    if isExact { return exactStep(connection, step) }
+    if isSkipped {
+      if step() { rowCount &+= 1 }
+      return
     }
+    let isOneOfMany = rowCount > Self.sample
+    let isTimed = isSample || isOneOfMany
+    let coarse = MonotonicClock.coarseNanoseconds
+    let start = isTimed ? MonotonicClock.nanoseconds : 0
+    if step() { rowCount &+= 1 }
+    if isTimed {
+      let weight = isOneOfMany ? Self.sample : 1
+      let spent = (MonotonicClock.nanoseconds &- start) &* weight
+      nanoseconds &+= spent
+      // Not by the coarse clock, of which one tick would be taken for sixteen.
+      if isOneOfMany { return coarseNanoseconds &+= spent }
+    }
+    coarseNanoseconds &+= MonotonicClock.coarseNanoseconds &- coarse
+  }
+
+  /// Measures each step.
+  private mutating func exactStep(_ connection: Connection, _ step: () -> Bool) {
     let deadlines = connection.deadlines
     let start = MonotonicClock.nanoseconds
     let outer = deadlines.current
     deadlines.current = deadlines.limit.map { .nanoseconds(start &- nanoseconds) + $0 }
     if step() { rowCount &+= 1 }
     deadlines.current = outer
-    end = MonotonicClock.nanoseconds
-    nanoseconds &+= (end &- start) &* weight
+    nanoseconds &+= MonotonicClock.nanoseconds &- start
+    coarseNanoseconds = nanoseconds
   }
 }

@@ -153,9 +153,10 @@ public struct Configuration: Sendable {
   /// The shortest time a scope takes from its call to its return for ``log`` to be told, with
   /// `ResultCode.warning`, where its time went and who was ahead of it. Nil: none.
   public var slowScopeThreshold: Duration?
-  /// Whether the calls of scopes and their statements are timed, for ``AccessStatistics/calls`` and
-  /// ``AccessStatistics/statements``. Each scope and each statement then reads the clock twice more. Of a statement
-  /// with many rows the first seventeen are timed, and then each sixteenth, for those around it.
+  /// Whether the calls of scopes and their statements are counted and timed, for ``AccessStatistics/calls`` and
+  /// ``AccessStatistics/statements``. All are counted, and each that takes longer than two ticks of the system's
+  /// coarse clock (8 ms on most systems) is noted. Of the others the first sixteen are timed, and then one of about
+  /// fifty, which stands for those before it: so their totals and histograms are estimates.
   public var measuresCalls = false
   /// Called with the times of each scope of a queue or pool when it has ended: on the caller's thread or in
   /// its task, so that task-local values are the caller's. The writer is free by then.

@@ -33,6 +33,8 @@ final class ConnectionPool: ScopeRunner, @unchecked Sendable {
   let commits = TimedWork()
   /// The number of scopes that have waited too long.
   let refusals = Atomic<Int>(0)
+  /// The times of the connections' statements; nil if nobody asks for them. Set before the first is opened.
+  var times: CallTimes?
   /// The time of opening by both clocks, from which the length of a tick is computed.
   let start = (time: MonotonicClock.nanoseconds, ticks: larder_ticks())
 
@@ -269,6 +271,7 @@ final class ConnectionPool: ScopeRunner, @unchecked Sendable {
     guard slot.database == nil else { return }
     let database = try opening()
     database.connection.leave()
+    times?.timeStatements(of: database.connection)
     database.connection.currentLabel = { [unowned slot] in slot.call.name }
     slot.database = database
     if canWrite { slot.interrupts.withLock { $0 = database.interruptHandle } }

@@ -44,6 +44,8 @@ public final class Connections: Sendable {
   private let poolReference: Unmanaged<ConnectionPool>?
   /// An unretained reference to ``writer``.
   private let writerReference: Unmanaged<Writer>?
+  /// An unretained reference to the times of calls, if nothing else is measured.
+  let timesReference: Unmanaged<CallTimes>?
 
   init(writer: Writer, pool: ConnectionPool?) {
     self.writer = writer
@@ -63,6 +65,9 @@ public final class Connections: Sendable {
     waitGraph = pool.map { WaitGraph(maximumReaders: $0.maximum) }
     moveWatcher =
       writer.fileCheck == nil ? nil : writer.location.map { MoveWatcher($0) }
+    timesReference = measurement?.onlyTimes
+    measurement?.times?.timeStatements(of: writer.database.connection)
+    pool?.times = measurement?.times
     // (A weak reference to the writer would make its reference counting slow.)
     moveWatcher?.start { [weak self] in self?.writer?.lookForFile() }
     shareFileOnDemand()
@@ -96,6 +101,8 @@ public final class Connections: Sendable {
     writerReference = nil
     waitGraph = WaitGraph(maximumReaders: pool.maximum)
     moveWatcher = nil
+    timesReference = measurement?.onlyTimes
+    pool.times = measurement?.times
   }
 
   /// The writing connection is closed last: the others, which only read, couldn't move the log into the file.
@@ -142,7 +149,7 @@ public final class Connections: Sendable {
   ) throws {
     do {
       // (Not `if let`, which would retain and release it.)
-      if measurement != nil { return try runWatched(kind, call, body) }
+      if measurement != nil { return try runMeasured(kind, call, body) }
       try runAnywhere(kind, call, body)
     } catch {
       throw reported(error, call)
@@ -381,12 +388,6 @@ public final class Connections: Sendable {
   /// Opens a connection if none is open yet, without retries.
   package func connect() throws {
     try runOnce(.plain, ScopeCall("connect()")) { _ in }
-  }
-
-  /// Closes the idle readers' connections.
-  package func releaseIdle() {
-    pool?.releaseIdle()
-    replicas?.releaseIdle()
   }
 
   /// Interrupts the writer's statement; in a pool without a writer, those of all connections.

@@ -1,6 +1,12 @@
 // Closing the connections of a queue or pool, and the file that the writer may need for itself.
 
 extension Connections {
+  /// Closes the idle readers' connections.
+  package func releaseIdle() {
+    pool?.releaseIdle()
+    replicas?.releaseIdle()
+  }
+
   /// Extra time beyond that of the steps of closing, so that their more exact errors come first.
   private static let grace = Duration.milliseconds(500)
 

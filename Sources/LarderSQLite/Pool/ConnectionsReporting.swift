@@ -24,6 +24,17 @@ extension Connections {
     _ = configuration.reporting(event)
   }
 
+  /// Runs a scope, and measures it.
+  @inline(never)
+  func runMeasured(
+    _ kind: ScopeKind, _ call: ScopeCall, _ body: (Database) throws -> Void
+  ) throws {
+    guard let timesReference else { return try runWatched(kind, call, body) }
+    try timesReference._withUnsafeGuaranteedRef { times in
+      try times.measure(call) { try runAnywhere(kind, call, body) }
+    }
+  }
+
   /// Runs a scope, measures it, and tells the log of it if it turns out slow.
   @inline(never)
   func runWatched(
@@ -31,10 +42,10 @@ extension Connections {
     _ body: (Database) throws -> Void
   ) throws {
     guard let measurement else { return try runAnywhere(kind, call, from: others, body) }
-    if let times = measurement.onlyTimes {
-      let start = MonotonicClock.nanoseconds
-      defer { times.work(of: call).add(since: start) }
-      return try runAnywhere(kind, call, from: others) { db in try times.run(on: db, body) }
+    if let timesReference {
+      return try timesReference._withUnsafeGuaranteedRef { times in
+        try times.measure(call) { try runAnywhere(kind, call, from: others, body) }
+      }
     }
     let watched = watch(measurement)
     do {
@@ -51,11 +62,9 @@ extension Connections {
     _ measurement: ScopeMeasurement, _ kind: ScopeKind, _ call: ScopeCall,
     from others: (any EngineReplicas)? = nil, _ body: @escaping @Sendable (Database) throws -> T
   ) async throws -> T {
-    if let times = measurement.onlyTimes {
-      let start = MonotonicClock.nanoseconds
-      defer { times.work(of: call).add(since: start) }
-      return try await performAnywhere(kind, call, from: others) { db in
-        try times.run(on: db, body)
+    if let times = measurement.times, timesReference != nil {
+      return try await times.measure(call) {
+        try await performAnywhere(kind, call, from: others, body)
       }
     }
     let watched = watch(measurement)
@@ -184,27 +193,9 @@ extension WatchedScope {
       on: database.connection,
       { database.cache.statistics.hits &+ database.cache.statistics.misses }
     ) {
-      try database.endingStatements { try body(database) }
+      // Statements that the body leaves open are its own, too: they end while it is measured.
+      defer { if database.hasOpenStatements { database.closeOpenStatements() } }
+      try body(database)
     }
-  }
-}
-
-extension CallTimes {
-  /// Runs the scope's body on its connection, and times its statements.
-  func run<T>(on database: Database, _ body: (Database) throws -> T) rethrows -> T {
-    let connection = database.connection
-    timeStatements(of: connection)
-    let measured = connection.measures
-    connection.measures = true
-    defer { connection.measures = measured }
-    return try database.endingStatements { try body(database) }
-  }
-}
-
-extension Database {
-  /// Runs a scope's body. Statements that it leaves open are its own, too: they end while it is measured.
-  fileprivate func endingStatements<T>(_ body: () throws -> T) rethrows -> T {
-    defer { if hasOpenStatements { closeOpenStatements() } }
-    return try body()
   }
 }

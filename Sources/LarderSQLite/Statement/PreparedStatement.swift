@@ -111,7 +111,7 @@ package final class PreparedStatement {
   /// running statement is only marked, and ends when its call returns.
   func finalize() {
     guard isOpen, !closesLater() else { return }
-    let event = traceEvent()
+    let event = endMeasured()
     invalidate()
     let closing = handle
     handle = nil
@@ -179,7 +179,7 @@ package final class PreparedStatement {
       // Followers may have read tables, and lost the transaction by an error.
       try connection.check()
     }
-    measurement.begin(connection.isMeasuring)
+    measurement.begin(connection)
     execution &+= 1
     return execution
   }
@@ -247,8 +247,8 @@ package final class PreparedStatement {
     try checkNotRunning()
     guard let handle else { throw DatabaseError(.misuse, "the statement is closed") }
     let code: Int32
-    if connection.isMeasuring {
-      measurement.begin(true)
+    if connection.measuresEach {
+      measurement.begin(connection)
       state = .running
       code = measuredStep(handle)
       state = .done
@@ -353,7 +353,7 @@ package final class PreparedStatement {
     guard !isRunning else { return }
     let wasReady = state == .ready
     let endsEarly = connection.isFollowed && state == .row
-    let event = wasReady || !connection.measures ? nil : traceEvent()
+    let event = wasReady || !connection.measuresSome ? nil : endMeasured()
     invalidate()
     guard !wasReady, connection.isOpen, connection.isOfThisProcess else { return }
     if let handle { sqlite3_reset(handle) } else { resetInEngine() }
@@ -366,9 +366,17 @@ package final class PreparedStatement {
     _ = try? connection.reporting { try engine?.reset(until: connection.deadlines.next) }
   }
 
+  /// Adds the execution to what is measured, and returns what the trace is told of it.
+  @inline(__always)
+  private func endMeasured() -> TraceEvent? {
+    guard connection.measuresSome, state != .ready else { return nil }
+    connection.statementTimes?._withUnsafeGuaranteedRef {
+      $0.work.addAlone(measurement.reading)
+    }
+    return connection.measures ? traceEvent() : nil
+  }
+
   private func traceEvent() -> TraceEvent? {
-    guard connection.measures, state != .ready else { return nil }
-    connection.statementTimes?.addAlone(measurement.nanoseconds, at: measurement.end)
     connection.onTimedStatement?({ sql }, measurement.spent)
     guard connection.reporting.trace != nil,
       measurement.spent >= connection.reporting.slowStatementThreshold

@@ -113,8 +113,9 @@ public struct AccessStatistics: Hashable, Sendable {
 }
 
 extension AccessStatistics.Timing {
-  init(_ work: TimedWork) {
-    let figures = work.figures
+  init(_ work: TimedWork) { self.init(work.figures) }
+
+  init(_ figures: TimedWork.Figures) {
     count = figures.count
     total = .nanoseconds(figures.total)
     longest = .nanoseconds(figures.longest)

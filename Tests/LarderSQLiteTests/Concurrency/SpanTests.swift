@@ -94,6 +94,40 @@ struct SpanTests {
     #expect(statements.total - before.total >= spent * 384)
   }
 
+  @Test("Of many short scopes and statements a rare long one is noted, and each is counted")
+  func rareLongStatement() throws {
+    let pool = try open {
+      $0.spans = nil
+      $0.measuresCalls = true
+    }
+    let before = pool.statistics.statements
+    let long = Duration.nanoseconds(3 * MonotonicClock.longCoarse)
+    func run(_ count: Int, _ sql: SQL) throws {
+      for _ in 0..<count {
+        try pool.read(label: "look") { db in _ = try db.value(sql, as: Int.self) }
+      }
+    }
+    try pool.read { db in
+      try db.createFunction("spend", argumentCount: 0, deterministic: false) { _ in
+        let start = MonotonicClock.now
+        while MonotonicClock.now - start < long {}
+        return 1
+      }
+    }
+    // (The reader that got the function is the one that is idle.)
+    for count in [1_000, 1_001] {
+      try run(count, "SELECT count(*) FROM city")
+      try run(1, "SELECT spend()")
+    }
+    let (statements, calls) = (pool.statistics.statements, pool.statistics.calls["look"])
+    #expect(statements.count - before.count == 2_003 && calls?.count == 2_003)
+    #expect(statements.longest >= long && calls?.longest ?? .zero >= long * 2 / 3)
+    let least = Histogram.bucket(of: MonotonicClock.longCoarse)
+    // (On a busy machine others may take as long.)
+    #expect(statements.histogram[least...].reduce(0, +) >= 2)
+    #expect(calls?.histogram[least...].reduce(0, +) ?? 0 >= 2)
+  }
+
   @Test("Labels beyond those that have a place are counted together, and none is lost")
   func manyLabels() {
     let times = CallTimes()
@@ -101,7 +135,7 @@ struct SpanTests {
     defer { for text in texts { free(text) } }
     for text in texts {
       let call = ScopeCall(label: UInt(bitPattern: text), line: 1)
-      for _ in 0..<2 { times.work(of: call).add(1_000, at: 1) }
+      for _ in 0..<2 { times.add(1_000, of: call) }
     }
     var statistics = AccessStatistics()
     times.describe(&statistics)
