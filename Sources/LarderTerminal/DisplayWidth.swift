@@ -24,15 +24,26 @@ extension String {
 }
 
 extension Unicode.Scalar {
-  var changesTerminal: Bool {
-    switch properties.generalCategory {
-    case .control, .lineSeparator, .paragraphSeparator: true
-    // The characters that set the direction of text.
-    default: (0x202A...0x202E).contains(value) || (0x2066...0x2069).contains(value)
+  /// Whether this is a control character, a line or paragraph separator, or sets the direction of text.
+  package var changesTerminal: Bool {
+    switch value {
+    case 0..<0x20, 0x7F...0x9F, 0x2028...0x202E, 0x2066...0x2069: true
+    default: false
     }
   }
 
-  fileprivate var displayWidth: Int {
+  /// The number of terminal columns that the character takes.
+  package var displayWidth: Int {
+    // Asking for the category takes longer than everything else, and isn't needed for most letters of
+    // Europe, Chinese and Korean.
+    switch value {
+    case 0x20...0x7E, 0xA0...0xAC, 0xAE...0x2FF, 0x370...0x482, 0x48A...0x590: return 1
+    case 0x3400...0x4DBF, 0x4E00...0x9FFF, 0xAC00...0xD7A3: return 2
+    default: return widthByCategory
+    }
+  }
+
+  private var widthByCategory: Int {
     switch properties.generalCategory {
     case .control, .format, .nonspacingMark, .enclosingMark: return 0
     default: break

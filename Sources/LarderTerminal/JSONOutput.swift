@@ -4,29 +4,43 @@ package enum JSONText {
   package static func quoted(_ text: String) -> String {
     var result = "\""
     for scalar in text.unicodeScalars {
-      switch scalar {
-      case "\"": result += "\\\""
-      case "\\": result += "\\\\"
-      case "\n": result += "\\n"
-      case "\t": result += "\\t"
-      case "\r": result += "\\r"
-      default: append(scalar, to: &result)
+      if scalar == "\"" || scalar == "\\" || scalar.changesTerminal {
+        result += escape(scalar)
+      } else {
+        result.unicodeScalars.append(scalar)
       }
     }
     return result + "\""
+  }
+
+  /// The escape of a character within a string.
+  package static func escape(_ scalar: Unicode.Scalar) -> String {
+    switch scalar {
+    case "\"": return "\\\""
+    case "\\": return "\\\\"
+    case "\n": return "\\n"
+    case "\t": return "\\t"
+    case "\r": return "\\r"
+    default: return unicodeEscape(scalar)
+    }
   }
 
   /// Escapes the characters of a JSON text that would change the terminal. In valid JSON they occur only
   /// within strings, where an escape is allowed.
   static func withoutControls(_ json: some StringProtocol) -> String {
     var result = ""
-    for scalar in json.unicodeScalars { append(scalar, to: &result) }
+    for scalar in json.unicodeScalars {
+      if scalar.changesTerminal {
+        result += unicodeEscape(scalar)
+      } else {
+        result.unicodeScalars.append(scalar)
+      }
+    }
     return result
   }
 
-  private static func append(_ scalar: Unicode.Scalar, to text: inout String) {
-    guard scalar.changesTerminal else { return text.unicodeScalars.append(scalar) }
+  private static func unicodeEscape(_ scalar: Unicode.Scalar) -> String {
     let digits = String(scalar.value, radix: 16)
-    text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+    return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
   }
 }

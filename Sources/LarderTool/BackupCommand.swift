@@ -23,11 +23,7 @@ extension Command {
     if FileManager.default.fileExists(atPath: copy), !invocation.has("replace") {
       throw Failure("\(copy): the file exists already; use --replace to replace it")
     }
-    let pages = try file.copyPages("backup") { progress in
-      try file.connect { db in
-        try Failure.naming(copy, file) { try db.backup(to: copy, progress: progress) }
-      }
-    }
+    let pages = try file.copyPages("backup") { try file.backup(to: copy, progress: $0) }
     guard try DatabaseFile(copy, invocation).isIntact() else {
       throw Failure(.database, "\(copy): the copy was made, but is damaged, like \(file.path)")
     }
@@ -72,6 +68,7 @@ extension Command {
     }
     let pages = try file.copyPages("restore") { progress in
       try copy.connect { source in
+        try source.useSmallCache()
         try file.connect(writes: true) { db in try db.restore(from: source, progress: progress) }
       }
     }
@@ -109,6 +106,14 @@ extension DatabaseFile {
     return pages
   }
 
+  /// Writes a copy into a file at another path. Errors of that file name it.
+  func backup(to copy: String, progress: @escaping Progress) throws {
+    try connect { db in
+      try db.useSmallCache()
+      try Failure.naming(copy, self) { try db.backup(to: copy, progress: progress) }
+    }
+  }
+
   /// Whether SQLite finds no damage. Indexes aren't compared with their tables.
   func isIntact() throws -> Bool {
     try connect { db in
@@ -129,4 +134,10 @@ extension Failure {
       throw Failure(describing: error, database: path)
     }
   }
+}
+
+extension Database {
+  /// Keeps fewer pages in memory, for work that reads or writes most pages once: two databases, and what
+  /// sorts an index's entries, use as much as a cache each.
+  func useSmallCache() throws { try executeUpdate("PRAGMA main.cache_size = -4096") }
 }

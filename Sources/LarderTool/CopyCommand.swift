@@ -95,6 +95,7 @@ private struct CopyCommand {
       let target = try NamedDatabase(to, invocation)
       return try source.read { db in
         try source.noteOtherSchemas(db)
+        if db.engine == nil { try db.useSmallCache() }
         return try target.connect { other in
           var run = CopyRun(from: db, source.name, to: other, target.name, options)
           defer { hasMadeTables = run.hasMadeTables }
@@ -123,11 +124,7 @@ extension CopyCommand {
     guard try file.isIntact() else {
       throw Failure(.database, "\(file.path): the database is damaged; nothing was copied")
     }
-    try file.copyPages("copy") { progress in
-      try file.connect { db in
-        try Failure.naming(to, file) { try db.backup(to: to, progress: progress) }
-      }
-    }
+    try file.copyPages("copy") { try file.backup(to: to, progress: $0) }
     var report = CopyRun.Report()
     try DatabaseFile(to, invocation).read { db in
       for table in try Schema(db).tables {
@@ -153,6 +150,7 @@ extension NamedDatabase {
     case .file(let file):
       return try file.connect(writes: true) { db in
         try db.executeUpdate("PRAGMA foreign_keys = OFF")
+        try db.useSmallCache()
         return try body(db)
       }
     }

@@ -23,6 +23,7 @@ extension Command {
     options: [
       Option("csv", nil, "print comma-separated values"),
       Option("table", nil, "print aligned columns (the default)"),
+      Option("vertical", nil, "print a line for each value, for rows of many columns"),
       Option("wide", nil, "make the columns of the table as wide as their values"),
       Option("bind", "NAME=VALUE", "bind a value by name; may be given several times"),
       Option(
@@ -33,9 +34,10 @@ extension Command {
     ]
   ) { invocation in
     let output: RowOutput =
-      switch try invocation.choice(of: ["json", "csv", "table"]) {
+      switch try invocation.choice(of: ["json", "csv", "table", "vertical"]) {
       case "json": .json
       case "csv": .csv
+      case "vertical": .vertical
       default: .table(width: invocation.has("wide") ? nil : 60)
       }
     let sql = SQL(raw: try sqlText(invocation.arguments[1]))

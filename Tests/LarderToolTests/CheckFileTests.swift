@@ -125,6 +125,22 @@ struct CheckFileTests {
     #expect(wrong.errors.contains("the SQL can't be run: no such column: gone"))
   }
 
+  @Test("larder check reads all of a table whose rest isn't larger than the samples would be")
+  func littleRest() throws {
+    let tool = try Tool()
+    try tool.make(
+      "a.db",
+      """
+      CREATE TABLE number (id INTEGER PRIMARY KEY, a INTEGER);
+      WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 28000)
+      INSERT INTO number SELECT i, i FROM n;
+      UPDATE number SET a = 'x' WHERE id = 28000;
+      """)
+    let report = try tool.check("a.db").0
+    #expect(report.findings.map(\.rule) == ["text-in-number"])
+    #expect(report.remarks.isEmpty)
+  }
+
   @Test("larder check samples a large table and says so, and reads all of it with --all")
   func sampling() throws {
     let tool = try Tool()
@@ -161,7 +177,8 @@ struct CheckFileTests {
       var bounds = CheckBounds()
       bounds.rows = rows
       let profile = try TableProfile(of: table, without: [], in: db, bounds, until: nil)
-      #expect(profile.isWhole == (rows > 5))
+      // After the fifth row there is none, which the largest row id tells.
+      #expect(profile.isWhole == (rows >= 5))
       #expect(profile.rows <= 5 && profile.columns[1].count(.integer) == profile.rows)
     }
   }

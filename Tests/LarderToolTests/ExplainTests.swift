@@ -95,6 +95,26 @@ struct ExplainTests {
   }
 
   @Test(
+    "larder explain tries an index of all columns where no star stands for the others",
+    arguments: [
+      ("SELECT count(*) FROM reading WHERE flags = 2 AND value * 2 <> 14", ["flags", "value"]),
+      ("SELECT * FROM reading WHERE flags = 2", []), ("SELECT r.* FROM reading AS r", []),
+      ("SELECT flags, * FROM reading", []), ("SELECT DISTINCT * FROM reading", []),
+    ])
+  func star(_ sql: String, _ covered: [String]) throws {
+    let db = try Database()
+    try db.executeUpdate("CREATE TABLE reading (id INTEGER PRIMARY KEY, flags INT, value REAL)")
+    let table = try #require(try Schema(db).table("reading"))
+    let terms = try TrialTerms(table, sql.sqlTokens) { _ in
+      []
+    } distinct: { _ in
+      1
+    }
+    #expect(terms.named == covered)
+    #expect(terms.candidates.contains { $0.map(\.column) == covered } == !covered.isEmpty)
+  }
+
+  @Test(
     "larder explain suggests no index that makes its statement slower, and runs no hostile file")
   func slower() throws {
     let tool = try readings()

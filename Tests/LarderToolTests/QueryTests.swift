@@ -176,6 +176,73 @@ struct QueryTests {
     #expect("日本".cut(to: 4) == "日本")
   }
 
+  @Test("larder query --vertical prints a line for each value, and an empty one between rows")
+  func vertical() throws {
+    let tool = try Tool.withCities()
+    let sql = """
+      SELECT code AS "kód", name, NULL AS mayor, printf('%.70c', 'x') AS t, x'00FF' AS b,
+        'a' || char(13, 10) || 'b' || char(9, 27) AS lines FROM country ORDER BY code
+      """
+    func row(_ code: String, _ name: String) -> String {
+      """
+      kód    \(code)
+      name   \(name)
+      mayor  NULL
+      t      \(String(repeating: "x", count: 70))
+      b      x'00FF'
+      lines  a⏎b \u{FFFD}
+
+      """
+    }
+    #expect(
+      try tool.run("query", "cities.db", sql, "--vertical").output
+        == row("CN", "中国") + "\n" + row("NO", "Norge"))
+    #expect(try tool.run("query", "cities.db", "SELECT 1 WHERE 0", "--vertical").output == "")
+    #expect(try tool.run("query", "cities.db", sql, "--vertical", "--csv").status == 2)
+  }
+
+  @Test("larder query prints the rows before one that it can't print, and nothing of that one")
+  func beforeError() throws {
+    let tool = try Tool()
+    try tool.make(
+      "a.db", "CREATE TABLE t (a TEXT); INSERT INTO t VALUES ('x'), (CAST(x'61FF' AS TEXT))")
+    let sql = "SELECT 1 AS n, a FROM t"
+    #expect(try tool.run("query", "a.db", sql, "--csv").output == "n,a\n1,x\n")
+    #expect(
+      try tool.run("query", "a.db", sql, "--json").output == "[\n  {\"n\": 1, \"a\": \"x\"}")
+  }
+
+  @Test(
+    "A cell of larder query's table is the value on one line, cut to the width",
+    arguments: [nil, 1, 2, 10, 60] as [Int?])
+  func cells(limit: Int?) throws {
+    let parts = [
+      "", "a", " ", "x\u{301}", "é", "中", "한", "👨‍👩‍👧", "🇩🇪", "\r", "\n", "\r\n", "\t", "\0", "\u{1B}",
+      "\u{85}", "\u{AD}", "\u{202E}", "\u{2028}", "\u{4DC0}", "\u{FFFD}",
+    ]
+    let texts = parts.flatMap { part in
+      [1, 5, 31, 60, 61].flatMap { count in
+        ["", "ab", "中"].map { $0 + String(repeating: part, count: count) }
+      }
+    }
+    let values: [DatabaseValue] =
+      texts.map { .text($0) } + [
+        .null, 1, -5, .integer(.min), .integer(.max), 0.1, 1e300, .real(-.infinity), .blob([]),
+        .blob([0, 255]), .blob(Array(0...15)), .blob(Array(0...16)),
+      ]
+    let db = try Database()
+    for value in values {
+      let rows = try db.executeQuery("SELECT \(value)")
+      #expect(try rows.next())
+      var cell = TableCell("what was there")
+      try cell.read(rows.reader(at: 0), limit)
+      let expected = limit.map { value.plain.cut(to: $0) } ?? value.plain
+      #expect(String(decoding: cell.bytes, as: UTF8.self) == expected)
+      #expect(cell.width == expected.displayWidth)
+      #expect(cell.isCut == (expected != value.plain))
+    }
+  }
+
   @Test("larder query prints all rows, also those after the ones that determine the widths")
   func manyRows() throws {
     let tool = try Tool.withCities()

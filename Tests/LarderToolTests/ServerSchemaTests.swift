@@ -52,7 +52,7 @@ struct ServerSchemaTests {
 
   @Test(
     "Commands work on the schema of --schema, name the others, and refuse one that isn't there",
-    arguments: ["inspect", "generate", "diagram", "schema", "check"])
+    arguments: ["inspect", "generate", "diagram", "schema", "check", "browse"])
   func chosen(_ command: String) throws {
     let (tool, address) = (try Tool(), try address())
     let chosen = try tool.run(command, address, "--schema", "sales")
@@ -70,6 +70,37 @@ struct ServerSchemaTests {
       none.errors.contains("there is no schema “nope”; others with tables are “audit”, “sales”"))
     let file = try Tool.withCities()
     #expect(try file.run(command, "cities.db", "--schema", "sales").status == 2)
+  }
+
+  @Test("larder browse shows a server's tables with rows, and says of which ones it may read none")
+  func browse() throws {
+    let tool = try Tool()
+    let address = try PostgresServer.newDatabase(
+      Self.schema + """
+        CREATE VIEW broken AS SELECT 1 / (id - id) AS n FROM person;
+        CREATE TABLE "</script>" (v bytea, n numeric, big bigint, x double precision);
+        INSERT INTO "</script>" VALUES ('\\x00ff', 1.50, 9007199254740993, 'NaN'), (NULL, NULL, 1, 0.5);
+        """)
+    let result = try tool.run("browse", address, "--output", "page.html", "--rows", "2")
+    #expect(result.status == 0, "\(result.errors)")
+    let page = try tool.text("page.html")
+    #expect(page.components(separatedBy: "</script>").count == 3)
+    let json = try tool.object("browse", address, "--rows", "2", "--json")
+    let tables = try #require(json["tables"] as? [[String: Any]])
+    func table(_ name: String) throws -> [String: Any] {
+      try #require(tables.first { $0["name"] as? String == name })
+    }
+    let person = try #require(try table("person")["rows"] as? [[Any]])
+    #expect(person.count == 1 && person[0][1] as? String == "Åse")
+    #expect(try (table("reading")["rows"] as? [[Any]])?.count == 2)
+    #expect(try table("reading")["rowCount"] as? String == "≈ 500")
+    #expect(try table("broken")["problem"] as? String == "division by zero")
+    let values = try #require(try table("</script>")["rows"] as? [[Any]])
+    #expect(values[0][1] as? String == "1.50" && values[1][3] as? Double == 0.5)
+    #expect(values[0][2] as? [String: String] == ["integer": "9007199254740993"])
+    #expect((values[0][0] as? [String: Any])?["blob"] as? String == "00ff")
+    let findings = try #require(json["findings"] as? [[String: Any]])
+    #expect(findings.contains { $0["rule"] as? String == "no-primary-key" })
   }
 
   @Test("larder query, export, explain and copy read the tables of --schema")

@@ -8,7 +8,9 @@ extension Command {
     details: """
       The page is one file that needs neither a server nor the network. It has a picture of the schema to move
       in, the tables with the first of their rows, which can be sorted and searched, and the findings of
-      “larder check”. It holds what the rows hold: whoever gets the page can read them.
+      “larder check”. It holds what the rows hold: whoever gets the page can read them. FILE may be a server's
+      address, postgres://user@host/database: the page shows the first schema of the search path, and numbers of
+      rows are the server's estimates.
 
       Example:
         larder browse cities.db --output cities.html
@@ -16,13 +18,27 @@ extension Command {
       """,
     options: [
       Option("rows", "NUMBER", "how many rows of each table the page has (200)"),
-      Option("output", "HTML", "write into this file"),
+      Option("output", "HTML", "write into this file"), .schema,
     ]
   ) { invocation in
     let rows = try invocation.integer("rows", in: 0...100_000) ?? 200
-    let file = try DatabaseFile(invocation.arguments[0], invocation)
-    let output = try invocation.text("output").map { try TextFile($0, besides: file) }
-    let page = try file.read { try BrowsedDatabase($0, file, rows: rows) }
+    let database = try NamedDatabase(invocation.arguments[0], invocation)
+    let page: BrowsedDatabase
+    let output: TextFile?
+    switch database {
+    case .file(let file):
+      output = try invocation.text("output").map { try TextFile($0, besides: file) }
+      page = try file.read { try BrowsedDatabase($0, file, rows: rows) }
+    case .server(let server):
+      output = try invocation.text("output").map { try TextFile($0, besides: nil) }
+      page = try server.connect { db in
+        try server.noteOtherSchemas(db)
+        return try db.inTransaction { db in
+          db.setRollbackOnly()
+          return try BrowsedDatabase(db, server, rows: rows)
+        }
+      }
+    }
     if invocation.wantsJSON, output == nil { return try Output.showJSON(page) }
     let text = try page.html
     guard let output else { return print(text, terminator: "") }

@@ -2,8 +2,9 @@ import FoundationEssentials
 import Larder
 import LarderTerminal
 
-/// The content of a page of `browse`.
+/// The content of a page of `browse`, of a file or of a schema on a server.
 struct BrowsedDatabase: Encodable {
+  /// The name of the file, or of the server's database.
   let file: String
   /// The size in bytes.
   let size: Int
@@ -38,6 +39,23 @@ struct BrowsedDatabase: Encodable {
     remarks = report.remarks
   }
 
+  /// Reads a server's database in a transaction, which this makes read-only.
+  ///
+  /// - Parameter rows: the number of rows of each table.
+  init(_ db: Database, _ server: ServerDatabase, rows: Int) throws {
+    let checked = try CheckedServer(db, name: server.name, queries: [], time: Self.timeForCheck)
+    let inspection = try ServerInspection(db, server.name, table: nil)
+    let schema = inspection.schema == "public" ? "" : ", schema \(inspection.schema)"
+    file = inspection.database + schema
+    size = inspection.size
+    tables = try inspection.tables.map { try BrowsedTable($0.inspected, ofServer: db, rows: rows) }
+    schemaPicture = Diagram(try Schema(db)).svg
+    let none = try RuleNames([], "")
+    let report = try CheckReport(checked, ServerRule.all, ignoring: none, only: none)
+    findings = report.findings
+    remarks = report.remarks
+  }
+
   /// The page.
   var html: String {
     get throws {
@@ -67,27 +85,49 @@ struct BrowsedTable: Encodable {
   private static let time = Duration.seconds(2)
 
   init(_ table: InspectedTable, _ db: Database, rows limit: Int) throws {
+    self.init(table)
+    guard !columns.isEmpty, limit > 0, problem == nil else { return }
+    do {
+      let done: Void? = try db.within(Self.time) { try read("main.", db, limit) }
+      if done == nil { problem = Self.isTooSlow }
+    } catch let error as DatabaseError where !error.isInterrupt {
+      problem = error.message
+    }
+  }
+
+  /// Reads rows of a server's table, for as long as the transaction's `statement_timeout` lets.
+  init(_ table: InspectedTable, ofServer db: Database, rows limit: Int) throws {
+    self.init(table)
+    guard !columns.isEmpty, limit > 0 else { return }
+    do {
+      // After an error, such as a missing permission, the transaction goes on.
+      try db.inSavepoint { try read("", $0, limit) }
+    } catch let error as DatabaseError {
+      try Interruption.check()
+      // The state of a query that was cancelled.
+      problem = error.sqlState == "57014" ? Self.isTooSlow : error.message
+      guard error.sqlState.map({ !$0.hasPrefix("08") }) ?? true else { throw error }
+    }
+  }
+
+  private static let isTooSlow = "reading more rows would take too long"
+
+  private init(_ table: InspectedTable) {
     name = table.name
     kind = table.kind
     rowCount = table.rows?.text
     columns = table.columns
     sql = table.sql
     problem = table.problem
-    guard !columns.isEmpty, limit > 0, problem == nil else { return }
+  }
+
+  private mutating func read(_ schema: String, _ db: Database, _ limit: Int) throws {
     let list = SQL(raw: columns.map(\.name).identifierList)
-    let query: SQL = "SELECT \(list) FROM main.\(identifier: name) LIMIT \(limit)"
-    var found: [[BrowsedValue]] = []
-    do {
-      let done: Void? = try db.within(Self.time) {
-        try db.executeQuery(query).forEach { row in
-          found.append(try columns.indices.map { try BrowsedValue(row, $0) })
-        }
-      }
-      if done == nil { problem = "reading more rows would take too long" }
-    } catch let error as DatabaseError where !error.isInterrupt {
-      problem = error.message
+    let query: SQL =
+      "SELECT \(list) FROM \(SQL(raw: schema))\(identifier: name) LIMIT \(limit)"
+    try db.executeQuery(query).forEach { row in
+      rows.append(try columns.indices.map { try BrowsedValue(row, $0) })
     }
-    rows = found
   }
 }
 

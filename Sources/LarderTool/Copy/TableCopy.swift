@@ -10,8 +10,18 @@ struct TableCopy {
   let target: Database
   /// The target's name in messages.
   let targetName: String
+  private let toServer: Bool
+  /// The columns' kinds: copying a column's names for each value would take longer than the value.
+  private let kinds: [CopyKind]
 
-  private var toServer: Bool { target.engine != nil }
+  init(table: CopiedTable, source: Database, target: Database, targetName: String) {
+    self.table = table
+    self.source = source
+    self.target = target
+    self.targetName = targetName
+    toServer = target.engine != nil
+    kinds = table.columns.map(\.kind)
+  }
 
   // MARK: Sums
 
@@ -65,14 +75,15 @@ struct TableCopy {
     _ rows: ResultSet, _ number: Int, _ hasher: inout Hasher,
     _ body: (Int, CopiedValue) throws -> Void
   ) throws {
-    for (index, column) in table.columns.enumerated() {
+    for index in kinds.indices {
+      let kind = kinds[index]
       do {
-        try CopiedValue.with(try rows.reader(at: index), column.kind, toServer: toServer) { value in
-          value.hash(as: column.kind, into: &hasher)
+        try CopiedValue.with(try rows.reader(at: index), kind, toServer: toServer) { value in
+          value.hash(as: kind, into: &hasher)
           try body(index, value)
         }
       } catch let problem as CopyProblem {
-        throw try failure(problem.problem, column, rows, number)
+        throw try failure(problem.problem, table.columns[index], rows, number)
       }
     }
   }

@@ -21,6 +21,9 @@ struct TrialTerms {
   /// The most columns that are tried alone, and that a covering index may have.
   private static let (mostColumns, mostCovering) = (60, 8)
 
+  /// The words before the star that stands for all columns.
+  private static let beforeStar = ["select", "distinct", "all", "returning"]
+
   /// - Parameters:
   ///   - plans: returns the plan of the statement with an index on one column, in an empty copy of the schema.
   ///   - distinct: returns the number of different values of a column.
@@ -30,7 +33,12 @@ struct TrialTerms {
   ) throws {
     self.table = table.name
     let words = Set(tokens.compactMap { $0.identifier?.foldedName })
-    let hasStar = tokens.contains { $0.isSymbol("*") }
+    // That of count(*) stands for no columns, and neither does a product's.
+    let hasStar = zip(tokens, tokens.dropFirst()).contains { before, token in
+      token.isSymbol("*")
+        && (before.isSymbol(",") || before.isSymbol(".")
+          || Self.beforeStar.contains { before.isWord($0) })
+    }
     let rowID = table.rowIDColumn
     let columns = table.columns.filter { column in
       words.contains(column.name.foldedName) && column.name.foldedName != rowID?.foldedName

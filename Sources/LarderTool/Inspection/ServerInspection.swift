@@ -117,7 +117,7 @@ extension ServerInspection.Table {
   }
 
   /// The table in the form of a file's, to be printed alike.
-  fileprivate var inspected: InspectedTable {
+  var inspected: InspectedTable {
     InspectedTable(
       name: name, kind: kindText, rows: rows.map { RowCount(rows: $0, source: .statistics) },
       size: size, columns: columns, indexes: indexes, foreignKeys: foreignKeys)

@@ -98,7 +98,15 @@ struct RowWriter: ~Copyable {
 
 extension UnsafeBufferPointer<UInt8> {
   /// Whether this is valid UTF-8. ASCII is recognized by vectors of bytes.
-  var isUTF8: Bool { reduce(0, |) < 0x80 || String(validating: self, as: UTF8.self) != nil }
+  var isUTF8: Bool {
+    if reduce(0, |) < 0x80 { return true }
+    do {
+      _ = try UTF8Span(validating: span)
+      return true
+    } catch {
+      return false
+    }
+  }
 
   /// Writes the text as a CSV field, in quotes if the column would otherwise read it as another value.
   fileprivate func writeCSV(
@@ -161,31 +169,5 @@ extension UnsafeBufferPointer<UInt8> {
     }
     output.append(contentsOf: self[start...])
     output.append(UInt8(ascii: "\""))
-  }
-}
-
-extension [UInt8] {
-  mutating func append(integer value: Int64) {
-    var text = value.description
-    text.withUTF8 { append(contentsOf: $0) }
-  }
-
-  /// Appends the shortest digits that identify the number, always with a point or an exponent.
-  fileprivate mutating func append(real value: Double) {
-    guard value.isFinite else { return self += (value < 0 ? "-9e999" : "9e999").utf8 }
-    var text = value.description
-    text.withUTF8 { append(contentsOf: $0) }
-  }
-
-  mutating func append(hexadecimal bytes: UnsafeRawBufferPointer) {
-    reserveCapacity(count + 2 * bytes.count)
-    for byte in bytes { append(hexadecimalDigits: byte) }
-  }
-
-  @inline(__always)
-  fileprivate mutating func append(hexadecimalDigits byte: UInt8) {
-    for digit in [byte >> 4, byte & 15] {
-      append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "A") + digit - 10)
-    }
   }
 }

@@ -157,12 +157,19 @@ struct TableProfile {
       let end = try db.value(
         SQL(raw: "SELECT max(\(rowID)) FROM main.\(table.name.quotedIdentifier)"), as: Int64.self)
     else { return }
-    let span = UInt64(bitPattern: end &- start) / UInt64(Self.places)
+    let perPlace = max(1, bounds.rows / 20)
+    let left = UInt64(bitPattern: end &- start)
+    guard left > UInt64(Self.places * perPlace) else {
+      // No more than the samples would be.
+      isWhole = try read("WHERE \(rowID) > \(start) ORDER BY \(rowID)", limit: .max)
+      return
+    }
+    let span = left / UInt64(Self.places)
     for place in 0..<Self.places {
       let next = start &+ Int64(bitPattern: span &* UInt64(place))
       let from = max(next, lastRowID ?? next)
       _ = try read(
-        "WHERE \(rowID) > \(from) ORDER BY \(rowID)", limit: max(1, bounds.rows / 20))
+        "WHERE \(rowID) > \(from) ORDER BY \(rowID)", limit: perPlace)
     }
   }
 
