@@ -89,7 +89,9 @@ extension SchemaStep {
       detail, isDestructive: true,
       NamedStep(["remove column", table.quotedIdentifier, column.quotedIdentifier]) { db in
         let target = try AlteredTable(table, for: detail, in: db)
-        try target.without(target.position(of: column)).rebuild(db, losing: losing)
+        let position = try target.position(of: column)
+        try target.checkIsUnused(target.found.columns[position].name)
+        try target.without(position).rebuild(db, losing: losing)
       })
   }
 

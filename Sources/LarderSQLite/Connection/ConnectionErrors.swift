@@ -39,6 +39,9 @@ extension Connection {
     if extended == .corrupt, HarmlessFunctions.unsafeFunction(in: message) != nil {
       extended = .error
     }
+    if extended == .constraintForeignKey, let sql, let keys = foreignKeys(changedBy: sql) {
+      message += ": \(keys)"
+    }
     if let advice = advice() { message += "; \(advice)" }
     var error = DatabaseError(
       extended, message, sql: sql, offset: offset.flatMap { $0 < 0 ? nil : $0 },
