@@ -86,7 +86,9 @@ enum CallLines {
       return type + text[range.upperBound...]
     }
     let dot = type.isEmpty ? "" : "\(type)."
-    for (keyword, mark) in [("static func ", "static "), ("mutating func ", ""), ("func ", "")] {
+    for (keyword, mark) in [
+      ("static func ", "static "), ("mutating func ", "mutating "), ("func ", ""),
+    ] {
       if let range = text.firstRange(of: keyword) { return mark + dot + text[range.upperBound...] }
     }
     if let range = text.firstRange(of: "subscript") {

@@ -143,10 +143,12 @@ package protocol FullTextDialect {
   func drop(_ index: FullTextDefinition, ifExists: Bool, _ db: Database) throws
   /// The ways in which the database's index differs from its declaration.
   func differences(of index: FullTextDefinition, _ db: Database) throws -> [TableDifference]
+  /// The names of a table's indexes, each with the SQL that names the columns it needs.
+  func indexes(of table: TableSchema, _ db: Database) throws -> [(name: String, sql: String)]
 }
 
 extension Database {
-  fileprivate var fullText: (any FullTextDialect)? { definitions as? any FullTextDialect }
+  var fullText: (any FullTextDialect)? { definitions as? any FullTextDialect }
 }
 
 extension FullTextIndex {

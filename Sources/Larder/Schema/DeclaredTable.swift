@@ -205,7 +205,10 @@ struct DeclaredTable {
       !key.type.canBeCompared(with: column.type),
       [column, key].allSatisfy({ $0.sqlType == nil && $0.serverType == nil })
     else { return }
-    let types = [column, key].map { dialect.typeName(of: $0.type, storedAs: $0.form) }
+    let types = [column, key].map { column in
+      let name = dialect.typeName(of: column.type, storedAs: column.form)
+      return name.split(separator: " COLLATE").first ?? ""
+    }
     throw problem(
       """
       “\(column.name)” is \(types[0]), so it can't refer to “\(key.name)” of “\(reference.referencedTable)”, \

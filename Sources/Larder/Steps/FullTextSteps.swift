@@ -35,11 +35,10 @@ extension SchemaStep {
       ) { db in
         let target = try AlteredTable(table, for: detailText, in: db)
         let names = try columns.map { target.found.columns[try target.position(of: $0)].name }
-        if db.engine == nil {
-          try AlteredTable.checkIsFree(name, for: detailText, in: db)
-        } else {
-          try target.checkHasNoColumn(name)
+        if let other = try target.fullTextIndex(name) {
+          throw target.problem("“\(target.found.name)” has the index “\(other)” already")
         }
+        if db.engine == nil { try AlteredTable.checkIsFree(name, for: detailText, in: db) }
         try FullTextDefinition(
           name, of: target.found, names, tokenizer, prefixes, weights, storage, detail, sizes
         ).create(db)
@@ -53,29 +52,30 @@ extension SchemaStep {
       detail,
       NamedStep(["drop full text", name.quotedIdentifier, table.quotedIdentifier]) { db in
         let target = try AlteredTable(table, for: detail, in: db)
-        let indexes = try target.fullTextIndexes()
-        guard
-          let index = indexes.first(where: { target.found.key($0.name) == target.found.key(name) })
-        else {
+        guard let index = try target.fullTextIndex(name) else {
+          let names = try target.fullTextIndexes().map(\.name)
           throw target.problem(
-            indexes.isEmpty
+            names.isEmpty
               ? "“\(target.found.name)” has no full-text index"
-              : "“\(target.found.name)” has no such index, but \(indexes.map(\.name).quotedList)")
+              : "“\(target.found.name)” has no such index, but \(names.quotedList)")
         }
-        try FullTextDefinition(
-          index.name, of: target.found, [], .unicode61(), [], [], .table, .full, true
-        ).drop(db, ifExists: true)
+        try target.dropFullTextIndex(index)
       })
   }
 }
 
 extension AlteredTable {
-  /// The full-text indexes of the table, each with a test whether it needs a column: in SQLite the FTS5 tables
-  /// to which its triggers write, and on a server its computed columns of text search vectors.
-  func fullTextIndexes() throws -> [(name: String, uses: (_ column: String) -> Bool)] {
+  /// A full-text index, with tests whether it needs a column, and whether its own declaration names one.
+  typealias FoundIndex = (
+    name: String, uses: (_ column: String) -> Bool, declares: (_ column: String) -> Bool
+  )
+
+  /// The full-text indexes of the table: in SQLite the FTS5 tables to which its triggers write.
+  func fullTextIndexes() throws -> [FoundIndex] {
     guard db.engine == nil else {
-      return found.columns.filter { $0.type == "tsvector" && $0.generated != nil }.map { column in
-        (column.name, { (column.generated ?? "").sqlNames($0) })
+      let indexes = try db.fullText?.indexes(of: found, db) ?? []
+      return indexes.map { index in
+        (index.name, { index.sql.sqlNames($0) }, { index.sql.sqlNames($0) })
       }
     }
     let entries = try db.schema()
@@ -85,18 +85,46 @@ extension AlteredTable {
     return entries.filter { $0.isVirtualTable && $0.names("fts5") }
       .compactMap { index in
         let own = triggers.filter { $0.name.hasPrefix(index.name + "_") && $0.names(index.name) }
-        return own.isEmpty ? nil : (index.name, { column in own.contains { $0.names(column) } })
+        guard !own.isEmpty else { return nil }
+        return (index.name, { column in own.contains { $0.names(column) } }, index.names)
       }
+  }
+
+  /// The name of the table's full-text index with this name, in its own spelling; nil if there is none.
+  fileprivate func fullTextIndex(_ name: String) throws -> String? {
+    try fullTextIndexes().first { found.key($0.name) == found.key(name) }?.name
+  }
+
+  fileprivate func dropFullTextIndex(_ name: String) throws {
+    try FullTextDefinition(
+      name, of: found, [], .unicode61(), [], [], .table, .full, true
+    ).drop(db, ifExists: true)
+  }
+
+  /// Drops the table's full-text indexes, whose tables SQLite would keep.
+  func dropFullTextIndexes() throws {
+    for index in try fullTextIndexes() { try dropFullTextIndex(index.name) }
+  }
+
+  /// Throws if SQLite would rename the table, or a column, but not the names that a full-text index has of it:
+  /// searching goes on then, and marking and checking fail.
+  func checkCanBeRenamed(_ column: String? = nil) throws {
+    guard db.engine == nil else { return }
+    let index = try fullTextIndexes().first { index in column.map(index.declares) ?? true }
+    if let index { throw problem(needs(index.name)) }
+  }
+
+  private func needs(_ index: String) -> String {
+    """
+    the full-text index “\(index)” needs it: drop that before, by .drop(fullText: "\(index)", \
+    of: "\(found.name)"), and create it anew afterwards
+    """
   }
 
   /// Throws if a full-text index or a computed column needs a column that is to be removed.
   func checkIsUnused(_ column: String) throws {
     if let index = try fullTextIndexes().first(where: { $0.uses(column) }) {
-      throw problem(
-        """
-        the full-text index “\(index.name)” needs it: drop that before, by .drop(fullText: "\(index.name)", \
-        of: "\(found.name)"), and create it anew afterwards
-        """)
+      throw problem(needs(index.name))
     }
     let computed = found.columns.first {
       $0.name.foldedName != column.foldedName && $0.generated?.sqlNames(column) == true

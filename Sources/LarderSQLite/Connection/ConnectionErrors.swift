@@ -29,6 +29,10 @@ extension Connection {
     } else {
       message = String(cString: sqlite3_errstr(code))
     }
+    // SQLite carries RESTRICT out by a trigger, whose code the error has.
+    if extended == .constraintTrigger, message == "FOREIGN KEY constraint failed" {
+      extended = .constraintForeignKey
+    }
     if extended == .ioErrorFsync || extended == .ioErrorDirectoryFsync { onSyncFailure?() }
     let constraint = ConstraintViolation(code: extended, message: message) { table, column in
       guard let handle else { return false }
