@@ -8,7 +8,8 @@ enum CallLines {
       var values: [String] = []
       var operators: [String] = []
       for (_, forms) in named {
-        guard let first = forms.min(by: { brief($0).count < brief($1).count }) else { continue }
+        let lengths = forms.map { brief($0).replacing("mutating ", with: "").count }
+        guard let first = zip(forms, lengths).min(by: { $0.1 < $1.1 })?.0 else { continue }
         switch first.kind {
         case "property", "type.property", "enum.case": values.append(value(first))
         case "func.op": operators.append(String(first.name.prefix { $0 != "(" }))

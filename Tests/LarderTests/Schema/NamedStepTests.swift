@@ -122,6 +122,15 @@ struct NamedStepTests {
     #expect(try values("SELECT size FROM city ORDER BY id") == ["7", .null])
   }
 
+  @Test("The error for a value that isn't of a conversion's old type names the column")
+  func wrongOldType() throws {
+    try db.executeUpdate("UPDATE city SET country = 'NO'")
+    let error = failure(ConversionError.self) {
+      try run(.change(.column("country", Int.self), of: "city") { (old: Int) in old })
+    }
+    #expect(error?.type == "Int" && error?.column == "country")
+  }
+
   @Test(
     "Renames take the names of indexes along, which a later table of the old name can then have")
   func renames() throws {
