@@ -61,7 +61,9 @@ let migrator = Migrator(
       .backfill("words", of: "entry", from: "content", rows: 1_000) { (content: String) in
         wordCount(content)
       }),
-    Migration("6: full text", .run("index the words") { db in try Entry.text.create(db) }),
+    Migration(
+      "6: full text",
+      .create(fullText: "entry_text", of: "entry", "title", "content", prefixes: [2, 3])),
   ])
 
 func wordCount(_ text: String) -> Int { text.split(whereSeparator: \.isWhitespace).count }

@@ -21,7 +21,8 @@ public struct JobSchedule: Sendable {
   ///     ranges `1-5`, steps `*/15`, lists `0,30`. If both days are given, one of them is enough.
   ///   - job: the job.
   ///   - timeZone: the time zone of the expression.
-  ///   - name: tells schedules apart; the name of the job's type and the expression by default.
+  ///   - name: tells schedules apart, also between versions of the program; the name of the job's type and the
+  ///     expression by default. A worker refuses two schedules of one name.
   ///
   /// Throws ``JobError/schedule(_:)``.
   public init(
@@ -51,6 +52,19 @@ public struct JobSchedule: Sendable {
       try ScheduleState.filter { $0.name == name && $0.last == state.last }
       .update(db) { $0.last = .value(now) } == 1
     if isOurs { try job.enqueue(db) }
+  }
+}
+
+extension JobQueue {
+  /// Throws if two schedules have the same name, under which only one of them would run.
+  func checkSchedules() throws {
+    var names: Set<String> = []
+    for schedule in schedules where !names.insert(schedule.name).inserted {
+      throw DatabaseError(
+        code: .misuse,
+        message: "two schedules are named “\(schedule.name)”: give one of them a `name:` of its own"
+      )
+    }
   }
 }
 

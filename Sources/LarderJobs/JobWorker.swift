@@ -30,6 +30,19 @@ final class JobWorker: Sendable {
   /// Has the loop end, once the running jobs have.
   func end() { running.end() }
 
+  /// Cancels the loop once the grace is over and no job runs: it may be waiting for a database that is away. What
+  /// it couldn't write down ends with its leases.
+  func cancel(_ loop: Task<Void, any Error>) async {
+    do {
+      try await Task.sleep(for: options.grace + Self.lastWrites)
+      while running.hasJobs { try await Task.sleep(for: Self.lastWrites) }
+      loop.cancel()
+    } catch {}  // The loop has ended in time.
+  }
+
+  /// The time in which the ends of jobs can be written once the grace is over.
+  private static let lastWrites = Duration.seconds(1)
+
   /// The loop's own times.
   private struct Times {
     var look: ContinuousClock.Instant
@@ -39,6 +52,7 @@ final class JobWorker: Sendable {
   }
 
   func run() async throws {
+    try queue.checkSchedules()
     var times = Times(look: clock.now)
     var observer: Task<Void, Never>?
     let heartbeats = Task { await keepLeases() }
@@ -47,7 +61,7 @@ final class JobWorker: Sendable {
       heartbeats.cancel()
     }
     var bells = running.bells.makeAsyncIterator()
-    while !running.isOver {
+    while !running.isOver, !Task.isCancelled {
       do {
         running.enforceLimits(options.grace)
         try await turn(&times)
@@ -57,6 +71,7 @@ final class JobWorker: Sendable {
         if running.beginsObserving(options.concurrency) { observer = observe() }
         await wait(until: times.look, &bells)
       } catch {
+        if Task.isCancelled { return }
         guard times.isStarted, (error as? DatabaseError)?.code != .misuse else {
           running.cancelAll()
           throw error
@@ -252,17 +267,20 @@ extension JobQueue {
   ///   - options: how many jobs it runs at a time, and the times that it keeps to.
   ///
   /// Throws `DatabaseError` if the first look at the jobs fails, for instance without the tables, and
-  /// `ResultCode.misuse` later, as after `close()`.
+  /// `ResultCode.misuse` if two schedules have the same name, or later, as after `close()`.
   public func work(
     _ queues: [String] = ["default"], options: JobWorkerOptions = .init()
   ) async throws {
     let worker = JobWorker(self, queues, options)
     // Its calls of the database have to go on after the cancellation.
     let task = Task { try await worker.run() }
+    let watch = Mutex<Task<Void, Never>?>(nil)
+    defer { watch.withLock { $0?.cancel() } }
     try await withTaskCancellationHandler {
       try await task.value
     } onCancel: {
       worker.end()
+      watch.withLock { $0 = Task { await worker.cancel(task) } }
     }
   }
 }

@@ -74,6 +74,8 @@ final class RunningJobs: Sendable {
     state.withLock { $0.ending != nil && $0.jobs.isEmpty && $0.outcomes.isEmpty }
   }
 
+  var hasJobs: Bool { state.withLock { !$0.jobs.isEmpty } }
+
   var isEnding: Bool { state.withLock { $0.ending != nil } }
 
   func end() {

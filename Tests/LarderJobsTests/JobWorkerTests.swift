@@ -1,6 +1,7 @@
 import Foundation
 import Larder
 import LarderJobs
+import PostgresSupport
 import Testing
 
 @Suite("Workers of jobs")
@@ -163,6 +164,50 @@ struct JobWorkerTests {
       }
     }
     #expect(events.noted == ["new year"])
+  }
+
+  @Test("A worker ends soon after its grace, also if the database doesn't answer meanwhile")
+  func unreachable() async throws {
+    let (store, events) = (try jobStore(), Events())
+    var note = Note("long", events)
+    note.change.isEndless = true
+    try await store.inTransaction { [note] db in _ = try note.enqueue(db) }
+    let worker = Task {
+      try await JobQueue(store, [Note.self]).work(options: .prompt)
+    }
+    try await wait { events.noted == ["long"] }
+    let (held, hold) = AsyncStream<Void>.makeStream()
+    let isOver = DispatchSemaphore(value: 0)
+    Thread.detachNewThread {
+      try? store.inTransaction { db in
+        if TestEngine.isPostgres { try db.executeStatements("LOCK TABLE larder_job") }
+        hold.finish()
+        isOver.wait()
+      }
+    }
+    for await _ in held {}
+    defer { isOver.signal() }
+    worker.cancel()
+    // The end of the job can't be written, so that its lease has to end.
+    try await worker.value
+  }
+
+  @Test("A worker refuses two schedules of one name, of which only one would run")
+  func equalSchedules() async throws {
+    let events = Events()
+    let store = try jobStore()
+    let first = try JobSchedule("* * * * *", Note("a", events))
+    let second = try JobSchedule("* * * * *", Note("b", events))
+    let error = await #expect(throws: DatabaseError.self) {
+      try await JobQueue(store, [Note.self], schedules: [first, second]).work()
+    }
+    #expect(error?.message.hasPrefix("two schedules are named “\(Note.name) * * * * *”") == true)
+    let named = try JobSchedule("* * * * *", Note("b", events), name: "b")
+    let worker = Task {
+      try await JobQueue(store, [Note.self], schedules: [first, named]).work()
+    }
+    worker.cancel()
+    try await worker.value
   }
 
   @Test("A worker without the tables throws at once")

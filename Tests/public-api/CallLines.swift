@@ -8,7 +8,8 @@ enum CallLines {
       var values: [String] = []
       var operators: [String] = []
       for (_, forms) in named {
-        guard let first = forms.min(by: { brief($0).count < brief($1).count }) else { continue }
+        let lengths = forms.map { brief($0).replacing("mutating ", with: "").count }
+        guard let first = zip(forms, lengths).min(by: { $0.1 < $1.1 })?.0 else { continue }
         switch first.kind {
         case "property", "type.property", "enum.case": values.append(value(first))
         case "func.op": operators.append(String(first.name.prefix { $0 != "(" }))
@@ -86,7 +87,9 @@ enum CallLines {
       return type + text[range.upperBound...]
     }
     let dot = type.isEmpty ? "" : "\(type)."
-    for (keyword, mark) in [("static func ", "static "), ("mutating func ", ""), ("func ", "")] {
+    for (keyword, mark) in [
+      ("static func ", "static "), ("mutating func ", "mutating "), ("func ", ""),
+    ] {
       if let range = text.firstRange(of: keyword) { return mark + dot + text[range.upperBound...] }
     }
     if let range = text.firstRange(of: "subscript") {

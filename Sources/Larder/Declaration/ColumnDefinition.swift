@@ -40,6 +40,8 @@ public struct ColumnDefinition: Sendable {
   var generated: (expression: SQLFragment, isStored: Bool)?
   /// The foreign key. It is made lazily, since the other table may refer back to this one.
   var foreignKey: (@Sendable () -> ForeignKeySchema)?
+  /// The columns that the foreign key refers to, if a record declares them. It is made lazily, too.
+  var referencedKey: (@Sendable () -> [ColumnDefinition])?
   /// The default for rows that are written without this column, as a connection stores it.
   var defaultValue: (@Sendable (DateFormat) throws -> DatabaseValue)?
 

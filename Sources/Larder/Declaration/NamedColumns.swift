@@ -21,6 +21,21 @@ extension ColumnDefinition {
     _ name: String, as coding: ColumnCoding<Value>, _ options: ColumnOption<Value>...
   ) -> ColumnDefinition { column(name, coding, options) }
 
+  /// A column of a table without a record type, as that of a property `as:` a coding:
+  /// `.column("seen", Date.self, .indexed, as: .unixMilliseconds)`.
+  @_disfavoredOverload  // or `.json` would take a whole Optional, whose nil is the text `null`
+  public static func column<Value: Sendable>(
+    _ name: String, _ type: Value.Type, _ options: ColumnOption<Value>...,
+    as coding: ColumnCoding<Value>
+  ) -> ColumnDefinition { column(name, coding, options) }
+
+  /// A nullable column of a table without a record type, with a coding for the values that aren't NULL:
+  /// `.column("due", Date?.self, as: .iso8601)`.
+  public static func column<Value: Sendable>(
+    _ name: String, _ type: Value?.Type, _ options: ColumnOption<Value?>...,
+    as coding: ColumnCoding<Value>
+  ) -> ColumnDefinition { column(name, coding.optional, options) }
+
   private static func column<Value: Sendable>(
     _ name: String, _ coding: ColumnCoding<Value>, _ options: [ColumnOption<Value>]
   ) -> ColumnDefinition {

@@ -96,7 +96,8 @@ package final class FullTextDefinition: Sendable {
   let hasSizes: Bool
   /// The problem of the declaration, if it has one.
   private let problem: String?
-  private let core: TableCore
+  /// The record's table; nil for the index of a migration's step.
+  private let core: TableCore?
 
   init(
     _ core: TableCore, _ name: String?, _ columns: [String], _ tokenizer: FullTextTokenizer,
@@ -118,33 +119,70 @@ package final class FullTextDefinition: Sendable {
     self.storage = storage
     self.detail = detail
     self.hasSizes = hasSizes
-    problem = Self.problem(core, self.name, columns, tokenizer, prefixes, weights)
+    problem =
+      Self.problem(core, columns)
+      ?? Self.problem(self.name, columns, tokenizer, prefixes, weights)
   }
 
-  private static func problem(
-    _ core: TableCore, _ name: String, _ columns: [String], _ tokenizer: FullTextTokenizer,
-    _ prefixes: [Int], _ weights: [Double]
-  ) -> String? {
+  /// The index of a table as a migration's step meets it, whose columns are there.
+  init(
+    _ name: String, of table: TableSchema, _ columns: [String], _ tokenizer: FullTextTokenizer,
+    _ prefixes: [Int], _ weights: [Double], _ storage: FullTextStorage, _ detail: FullTextDetail,
+    _ hasSizes: Bool
+  ) {
+    core = nil
+    self.name = name
+    self.table = table.name
+    schema = nil
+    key = table.rowIDColumn ?? ""
+    self.columns = columns
+    // In the order of a record's declaration, so that its triggers are the same: constraints of a column first.
+    let sets = table.uniqueConstraints
+    let own = table.columns.map { [$0.name] }.filter(sets.contains)
+    uniqueSets =
+      own + sets.filter { !own.contains($0) }
+      + table.indexes.filter { $0.isUnique && !$0.columns.contains(nil) }
+      .map { $0.columns.compactMap { $0 } }
+    self.tokenizer = tokenizer
+    self.prefixes = prefixes
+    self.weights = weights
+    self.storage = storage
+    self.detail = detail
+    self.hasSizes = hasSizes
+    problem =
+      table.engine == nil && table.rowIDColumn == nil
+      ? "the table has no integer primary key"
+      : Self.problem(name, columns, tokenizer, prefixes, weights)
+  }
+
+  private static func problem(_ core: TableCore, _ columns: [String]) -> String? {
     let declared = columns.compactMap { column in core.columns.first { $0.name == column } }
-    let folded = columns.map(\.foldedName) + [name.foldedName]
-    if name.isEmpty || name.utf8.contains(0) { return "its name is empty or holds a NUL" }
     if columns.isEmpty || declared.count != columns.count {
-      return
-        "it has no columns, or one that isn't a text column of the table"
+      return "it has no columns, or one that isn't a text column of the table"
     }
     if declared.contains(where: { $0.type.kind != .text }) {
       return "a column doesn't hold text"
-    }
-    if Set(folded).count != folded.count
-      || folded.contains(where: { $0 == Array("rank".utf8) || $0 == Array("rowid".utf8) })
-    {
-      return "two columns have the same name, or one is named rank, rowid or like the index"
     }
     let key = core.primaryKey
     if key.count != 1 || key[0].type.kind != .integer || !key[0].isOfRowIDType
       || !core.options.isDisjoint(with: [.withoutRowID, .view])
     {
       return "the table has no integer primary key"
+    }
+    return nil
+  }
+
+  private static func problem(
+    _ name: String, _ columns: [String], _ tokenizer: FullTextTokenizer, _ prefixes: [Int],
+    _ weights: [Double]
+  ) -> String? {
+    let folded = columns.map(\.foldedName) + [name.foldedName]
+    if name.isEmpty || name.utf8.contains(0) { return "its name is empty or holds a NUL" }
+    if columns.isEmpty { return "it has no columns" }
+    if Set(folded).count != folded.count
+      || folded.contains(where: { $0 == Array("rank".utf8) || $0 == Array("rowid".utf8) })
+    {
+      return "two columns have the same name, or one is named rank, rowid or like the index"
     }
     if prefixes.contains(where: { !(1...999).contains($0) }) || prefixes.count > 31 {
       return "a prefix length isn't from 1 to 999, or there are more than 31 of them"
@@ -162,7 +200,7 @@ package final class FullTextDefinition: Sendable {
 
   /// Throws where the declaration is wrong.
   func check() throws {
-    try core.check()
+    try core?.check()
     if let declarationError { throw declarationError }
   }
 }

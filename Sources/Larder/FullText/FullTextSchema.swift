@@ -14,7 +14,11 @@ extension FullTextDefinition {
       throw UnsupportedByEngine(
         engine: "SQLite", feature: "a full-text index of an attached database: “\(schema)”")
     }
-    return [
+    return parts
+  }
+
+  private var parts: [SchemaEntry] {
+    [
       SchemaEntry(kind: .table, name: replaced, table: replaced, sql: replacedTable),
       SchemaEntry(kind: .table, name: name, table: name, sql: virtualTable),
       trigger("inserting", "BEFORE INSERT", remember(nil)),
@@ -139,10 +143,12 @@ package protocol FullTextDialect {
   func drop(_ index: FullTextDefinition, ifExists: Bool, _ db: Database) throws
   /// The ways in which the database's index differs from its declaration.
   func differences(of index: FullTextDefinition, _ db: Database) throws -> [TableDifference]
+  /// The names of a table's indexes, each with the SQL that names the columns it needs.
+  func indexes(of table: TableSchema, _ db: Database) throws -> [(name: String, sql: String)]
 }
 
 extension Database {
-  fileprivate var fullText: (any FullTextDialect)? { definitions as? any FullTextDialect }
+  var fullText: (any FullTextDialect)? { definitions as? any FullTextDialect }
 }
 
 extension FullTextIndex {
@@ -165,13 +171,7 @@ extension FullTextIndex {
     try definition.check()
     try db.inTransaction { db in
       if ifNotExists, try definition.exists(db) { return try definition.complete(db) }
-      if let engine = db.fullText { return try engine.create(definition, db) }
-      for entry in try definition.entries() { try entry.create(db) }
-      if !definition.weights.isEmpty {
-        let weights = definition.weights.map { "\($0)" }.joined(separator: ", ")
-        try definition.command("rank", "bm25(\(weights))", db)
-      }
-      try definition.fill(db)
+      try definition.create(db)
     }
   }
 
@@ -180,15 +180,8 @@ extension FullTextIndex {
   /// - `ifExists`: whether an index that doesn't exist is no error.
   public func drop(_ db: Database, ifExists: Bool = false) throws {
     try definition.check()
-    try db.inTransaction { db in
-      if let engine = db.fullText {
-        return try engine.drop(definition, ifExists: ifExists, db)
-      }
-      // A trigger may have gone with the record's table.
-      for entry in try definition.entries().reversed() {
-        try entry.drop(db, ifExists: ifExists || entry.kind == .trigger)
-      }
-    }
+    if db.engine == nil { _ = try definition.entries() }
+    try definition.drop(db, ifExists: ifExists)
   }
 
   /// The ways in which the database's index differs from this declaration; empty for one that
@@ -236,6 +229,31 @@ extension FullTextIndex {
 }
 
 extension FullTextDefinition {
+  /// Creates the index, with all rows of the table.
+  func create(_ db: Database) throws {
+    try check()
+    try db.inTransaction { db in
+      if let engine = db.fullText { return try engine.create(self, db) }
+      for entry in try entries() { try entry.create(db) }
+      if !weights.isEmpty {
+        let weights = weights.map { "\($0)" }.joined(separator: ", ")
+        try command("rank", "bm25(\(weights))", db)
+      }
+      try fill(db)
+    }
+  }
+
+  /// Drops the index, for which only its name has to be right.
+  func drop(_ db: Database, ifExists: Bool = false) throws {
+    try db.inTransaction { db in
+      if let engine = db.fullText { return try engine.drop(self, ifExists: ifExists, db) }
+      // A trigger may have gone with the record's table.
+      for entry in parts.reversed() {
+        try entry.drop(db, ifExists: ifExists || entry.kind == .trigger)
+      }
+    }
+  }
+
   /// Runs one of FTS5's commands, which are written as rows.
   fileprivate func command(_ command: String, _ rank: String?, _ db: Database) throws {
     let name = SQL(raw: quotedName)
@@ -276,7 +294,7 @@ extension FullTextDefinition {
     try fill(db)
   }
 
-  fileprivate func exists(_ db: Database) throws -> Bool {
+  func exists(_ db: Database) throws -> Bool {
     try db.engine == nil ? db.tableExists(name) : db.columnExists(name, in: table, of: schema)
   }
 

@@ -100,6 +100,28 @@ extension Migrator {
       && BookkeepingTables.ofOtherTools.contains(difference.table.folded)
   }
 
+  /// Runs a closure that applies a migration. If the first one fails on another tool's tables, the error says
+  /// how they are adopted.
+  func advisingToAdopt<T>(
+    _ db: Database, _ history: MigrationHistory, _ body: () throws -> T
+  ) throws -> T {
+    do {
+      return try body()
+    } catch MigrationError.failed(let name, let error as DatabaseError)
+      where !history.isRecorded && history.applied.isEmpty
+    {
+      let other = try? db.schema().first { entry in
+        entry.kind == .table && BookkeepingTables.ofOtherTools.contains(entry.name.folded)
+      }
+      guard let other else { throw MigrationError.failed(migration: name, error: error) }
+      throw MigrationError.failed(
+        migration: name,
+        error: error.advising(
+          "the database has migrations of another program, “\(other.name)”; migrate(_:adopting:) takes it over"
+        ))
+    }
+  }
+
   // MARK: What the migrations make
 
   /// The schema that migrations make in an empty database in memory.

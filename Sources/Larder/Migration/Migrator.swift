@@ -104,7 +104,7 @@ public struct Migrator: Sendable {
     while case let history = try known ?? checkedHistory(db), !history.isComplete(for: migrations) {
       let next = history.applied.count
       if next < migrations.count {
-        known = try apply(next, db, history, progress)
+        known = try advisingToAdopt(db, history) { try apply(next, db, history, progress) }
       } else {
         known = nil
         try recordVersion(db)

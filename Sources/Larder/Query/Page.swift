@@ -16,6 +16,20 @@ public enum PageError: Error, Hashable, Sendable {
   case malformedCursor
   /// The cursor belongs to a query with another order or of another table.
   case otherQuery
+  /// The limit is less than 1: such pages would never end.
+  case limit(Int)
+}
+
+extension PageError: CustomStringConvertible {
+  /// One line with the remedy.
+  public var description: String {
+    switch self {
+    case .malformedCursor: "the page's cursor isn't one, or was altered: begin with the first page"
+    case .otherQuery:
+      "the page's cursor is of another table or another order: begin with the first page"
+    case .limit(let limit): "a page has 1 row or more, so its limit can't be \(limit)"
+    }
+  }
 }
 
 /// A query that is read in pages, with the primary keys of its tables appended to the order.
@@ -69,7 +83,8 @@ struct PagedSelect {
     _ db: Database, of columns: SQLFragment, count: Int? = nil, after cursor: String?, limit: Int,
     _ read: (PreparedStatement) throws -> Row
   ) throws -> Page<Row> {
-    let limit = min(Swift.max(0, limit), Int.max - 1)
+    guard limit > 0 else { throw PageError.limit(limit) }
+    let limit = min(limit, Int.max - 1)
     let first = count ?? self.count
     var rows: [Row] = []
     var last: [DatabaseValue]?
@@ -79,8 +94,7 @@ struct PagedSelect {
       statement.readAtOnce()
       while try statement.step() {
         if rows.count == limit {
-          // The cursor of an empty page leads to the place where that page began, perhaps the first row.
-          next = last.map { PageCursor($0).text(keys) } ?? cursor ?? PageCursor([]).text(keys)
+          next = last.map { PageCursor($0).text(keys) }
           break
         }
         rows.append(try read(statement))

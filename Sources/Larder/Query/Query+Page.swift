@@ -22,9 +22,10 @@ extension Query {
   /// ``RecordError/declaration(table:problem:)``.
   ///
   /// The cursor is URL-safe text. It contains the last row's values of the ordering terms, which anybody
-  /// can read. An altered cursor throws ``PageError`` or begins elsewhere in the same rows, no more. A
+  /// can read. An altered cursor throws ``PageError`` or begins elsewhere in the same rows, no more; so does
+  /// one of another order, but not one of another filter. A limit below 1 throws ``PageError/limit(_:)``. A
   /// query that is grouped, distinct or limited, or that reads from a table without a key such as a
-  /// ``CommonTable``, throws ``LarderSQLite/DatabaseError``. A negative limit counts as zero.
+  /// ``CommonTable``, throws ``LarderSQLite/DatabaseError``.
   public func page(
     _ db: Database, after cursor: String? = nil, limit: Int
   ) throws -> Page<From.QueryRow> {

@@ -100,7 +100,8 @@ public struct Query<From: QuerySource>: Sendable {
     return Query(select.adding(order: node))
   }
 
-  /// At most `count` rows, after skipping `offset` rows. A negative number counts as zero.
+  /// At most `count` rows, after skipping `offset` rows. A negative number counts as zero: in SQL it means no
+  /// limit, and a number that came with a request would fetch the whole table.
   @inlinable
   public consuming func limit(_ count: Int, offset: Int = 0) -> Self {
     Query(select.setting(limit: count, offset: offset))

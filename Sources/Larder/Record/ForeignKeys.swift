@@ -3,7 +3,9 @@ import LarderSQLite
 // Foreign keys in declarations: of one column, and of several.
 
 extension ColumnOption {
-  /// A foreign key: the value is the primary key of a row of another record's table, or NULL.
+  /// A foreign key: the value is the primary key of a row of another record's table, or NULL. If that key is of
+  /// a type that no value of the column can equal, creating or comparing the table throws
+  /// ``RecordError/declaration(table:problem:)``.
   ///
   /// - `onDelete`: what happens when that row is deleted.
   /// - `onUpdate`: what happens when its key changes.
@@ -17,6 +19,7 @@ extension ColumnOption {
         Target.foreignKey(
           from: [name], onDelete: onDelete, onUpdate: onUpdate, isDeferred: deferred)
       }
+      definition.referencedKey = { Target.table.core.primaryKey }
     }
   }
 }

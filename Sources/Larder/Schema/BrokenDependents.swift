@@ -8,6 +8,7 @@ struct BrokenDependents {
 
   init(in db: Database) throws {
     var statements: [String: SQL] = [:]
+    var triggers: [String: [SchemaEntry]] = [:]
     for schema in ["main", "temp"] {
       let prefix = schema == "main" ? "" : "temporary "
       let entries = try db.schema(of: schema)
@@ -28,6 +29,11 @@ struct BrokenDependents {
         statements["INSERT into \(prefix)\(table)"] = "INSERT INTO \(name) DEFAULT VALUES"
         statements["DELETE from \(prefix)\(table)"] = "DELETE FROM \(name)"
         // The columns of a broken view can't be read.
+        for verb in ["INSERT into", "DELETE from", "UPDATE of"] {
+          triggers["\(verb) \(prefix)\(table)"] = entries.filter {
+            $0.kind == .trigger && $0.table == table
+          }
+        }
         let columns = ((try? db.columns(of: table, in: owner)) ?? []).filter {
           $0.generated == nil
         }
@@ -36,14 +42,21 @@ struct BrokenDependents {
           "UPDATE \(name) SET \(SQL(raw: list.joined(separator: ", ")))"
       }
     }
-    reasons = statements.compactMapValues { sql in
+    reasons = statements.reduce(into: [:]) { reasons, statement in
       do {
-        try db.validate(sql)
-        return nil
+        try db.validate(statement.value)
       } catch {
-        return (error as? DatabaseError)?.message ?? "\(error)"
+        let reason = (error as? DatabaseError)?.message ?? "\(error)"
+        reasons[statement.key] = reason + Self.place(of: reason, triggers[statement.key] ?? [])
       }
     }
+  }
+
+  /// The triggers that have the name at the end of SQLite's message, since it doesn't say where it found that.
+  private static func place(of reason: String, _ triggers: [SchemaEntry]) -> String {
+    guard let missing = reason.sqlTokens.last?.name else { return "" }
+    let names = triggers.filter { $0.names(missing) }.map(\.name)
+    return names.isEmpty ? "" : " (in \(names.quotedList))"
   }
 
   /// Throws if a statement that compiled before no longer does.

@@ -83,6 +83,7 @@ struct DeclaredTable {
     column.checks = try definition.checks.map(text)
     column.isReference = definition.foreignKey != nil
     let reference = try definition.foreignKey.map { try add($0()) }
+    try checkReference(of: definition)
     column.sql = DDL.column(
       column, isKey: primaryKey == [name],
       isAutoincrement: definition.isAutoincrement && dialect.definitions == nil,
@@ -196,6 +197,23 @@ struct DeclaredTable {
     }
     schema.foreignKeys.append(key)
     return key
+  }
+
+  /// Throws if the key that a column refers to can't have the column's values: no row could be written.
+  private func checkReference(of column: ColumnDefinition) throws {
+    guard let key = column.referencedKey?().first, let reference = column.foreignKey?(),
+      !key.type.canBeCompared(with: column.type),
+      [column, key].allSatisfy({ $0.sqlType == nil && $0.serverType == nil })
+    else { return }
+    let types = [column, key].map { column in
+      let name = dialect.typeName(of: column.type, storedAs: column.form)
+      return name.split(separator: " COLLATE").first ?? ""
+    }
+    throw problem(
+      """
+      “\(column.name)” is \(types[0]), so it can't refer to “\(key.name)” of “\(reference.referencedTable)”, \
+      which is \(types[1])
+      """)
   }
 
   /// Adds an index; throws if another one has the same name.

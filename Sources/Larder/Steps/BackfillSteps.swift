@@ -122,7 +122,7 @@ extension AlteredTable {
     _ convert: @escaping @Sendable (Old) throws -> New
   ) throws {
     guard db.engine != nil else {
-      return try db.withFunction(convert) { function in
+      return try db.withFunction(of: source, convert) { function in
         try db.executeUpdate(
           ("""
           UPDATE \(name) SET \(identifier: column) = \(function)(\(identifier: source))
@@ -171,7 +171,7 @@ extension AlteredTable {
     _ body: (SQL) throws -> Void
   ) throws {
     guard let definitions = db.definitions, let target = changed.column(column) else {
-      return try db.withFunction(convert) { try body("\($0)(\(identifier: column))") }
+      return try db.withFunction(of: column, convert) { try body("\($0)(\(identifier: column))") }
     }
     // A server doesn't know the function, so a column for the new values is filled first.
     let helper = "larder_converted"
@@ -186,9 +186,11 @@ extension AlteredTable {
 }
 
 extension Database {
-  /// Runs a closure with the name of a SQL function that calls a conversion. The conversion's own error is thrown.
+  /// Runs a closure with the name of a SQL function that calls a conversion. The conversion's own error is thrown,
+  /// with the column if a value wasn't of the old type.
   fileprivate func withFunction<Old: DatabaseValueConvertible, New: DatabaseValueConvertible>(
-    _ convert: @escaping @Sendable (Old) throws -> New, _ body: (SQL) throws -> Void
+    of column: String, _ convert: @escaping @Sendable (Old) throws -> New,
+    _ body: (SQL) throws -> Void
   ) throws {
     let name = "larder_converted"
     let format = dateFormat
@@ -200,7 +202,7 @@ extension Database {
         if date, value != .null, let old = try format.date(from: value) as? Old {
           return try convert(old)
         }
-        return try convert(Old(databaseValue: value))
+        return try convert(Self.old(value, in: column))
       } catch {
         failure.withLock { $0 = error }
         throw error
@@ -211,6 +213,17 @@ extension Database {
       try body("\(identifier: name)")
     } catch {
       throw failure.withLock { $0 } ?? error
+    }
+  }
+
+  private static func old<Old: DatabaseValueConvertible>(
+    _ value: DatabaseValue, in column: String
+  ) throws -> Old {
+    do {
+      return try Old(databaseValue: value)
+    } catch let error as ConversionError {
+      throw ConversionError(
+        error, column: column, index: 0, sql: "SELECT \(column.quotedIdentifier)")
     }
   }
 }

@@ -40,7 +40,8 @@ extension SchemaStep {
       })
   }
 
-  /// Renames a column. Indexes whose names were made of the column's get new names. Can be undone.
+  /// Renames a column. Indexes whose names were made of the column's get new names. Can be undone. In SQLite a
+  /// full-text index with the column is refused: drop it before, and create it again afterwards.
   public static func rename(_ column: String, of table: String, to name: String) -> SchemaStep {
     @Sendable func detail(_ old: String, _ new: String) -> String {
       "rename the column “\(old)” of “\(table)” to “\(new)”"
@@ -49,6 +50,7 @@ extension SchemaStep {
       let target = try AlteredTable(table, for: detail(old, new), in: db)
       let former = target.found.columns[try target.position(of: old)].name
       if target.found.key(former) != target.found.key(new) { try target.checkHasNoColumn(new) }
+      try target.checkCanBeRenamed(former)
       try target.alter(DDL.renameColumn(former, to: new))
       let made = target.found.indexes.map { index in
         let columns = index.columns.map { $0 ?? "" }
@@ -89,7 +91,9 @@ extension SchemaStep {
       detail, isDestructive: true,
       NamedStep(["remove column", table.quotedIdentifier, column.quotedIdentifier]) { db in
         let target = try AlteredTable(table, for: detail, in: db)
-        try target.without(target.position(of: column)).rebuild(db, losing: losing)
+        let position = try target.position(of: column)
+        try target.checkIsUnused(target.found.columns[position].name)
+        try target.without(position).rebuild(db, losing: losing)
       })
   }
 

@@ -40,7 +40,7 @@ extension SchemaStep {
       })
   }
 
-  /// Drops a table. Throws ``SchemaError/losesRows(table:count:)`` if it has rows, unless `losing` has `.rows`.
+  /// Drops a table with its indexes. Throws ``SchemaError/losesRows(table:count:)`` if it has rows, unless `losing` has `.rows`.
   public static func drop(_ table: String, losing: RebuildLosses) -> SchemaStep {
     let detail = "drop the table “\(table)”"
     return SchemaStep(
@@ -52,11 +52,13 @@ extension SchemaStep {
         if let rows, rows > 0, !losing.contains(.rows) {
           throw SchemaError.losesRows(table: table, count: rows)
         }
+        try target.dropFullTextIndexes()
         try target.found.drop(db)
       })
   }
 
-  /// Renames a table. Indexes whose names were made of the table's get new names. Can be undone.
+  /// Renames a table. Indexes whose names were made of the table's get new names. Can be undone. In SQLite a table
+  /// with a full-text index is refused: drop the index before, and create it again afterwards.
   public static func rename(_ table: String, to name: String) -> SchemaStep {
     @Sendable func detail(_ old: String, _ new: String) -> String {
       "rename the table “\(old)” to “\(new)”"
@@ -67,6 +69,7 @@ extension SchemaStep {
       if db.engine != nil || old.foldedName != new.foldedName {
         try AlteredTable.checkIsFree(new, for: detail(old, new), in: db)
       }
+      try target.checkCanBeRenamed()
       try target.alter("RENAME TO \(new.quotedIdentifier)")
       try target.renameIndexes(in: new) { index in
         index.hasPrefix(old + "_") && index.hasSuffix("_index")

@@ -83,6 +83,18 @@ extension PostgresDefinitions {
           """))
   }
 
+  func indexes(of table: TableSchema, _ db: Database) throws -> [(name: String, sql: String)] {
+    try db.executeQuery(
+      """
+      SELECT a.attname::text, pg_get_expr(d.adbin, d.adrelid)
+      FROM pg_attribute AS a JOIN pg_attrdef AS d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
+      WHERE a.attrelid = \(table.quotedName)::text::regclass AND a.attgenerated = 's'
+        AND a.atttypid = 'tsvector'::regtype AND NOT a.attisdropped
+      ORDER BY a.attnum
+      """
+    ).map { (try $0.get(at: 0), try $0.get(at: 1)) }
+  }
+
   func differences(of index: FullTextDefinition, _ db: Database) throws -> [TableDifference] {
     if let refusal = index.vectorRefusal { throw refusal }
     if try db.columnExists(index.name, in: index.table, of: index.schema) { return [] }

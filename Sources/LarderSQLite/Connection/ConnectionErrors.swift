@@ -29,6 +29,10 @@ extension Connection {
     } else {
       message = String(cString: sqlite3_errstr(code))
     }
+    // SQLite carries RESTRICT out by a trigger, whose code the error has.
+    if extended == .constraintTrigger, message == "FOREIGN KEY constraint failed" {
+      extended = .constraintForeignKey
+    }
     if extended == .ioErrorFsync || extended == .ioErrorDirectoryFsync { onSyncFailure?() }
     let constraint = ConstraintViolation(code: extended, message: message) { table, column in
       guard let handle else { return false }
@@ -38,6 +42,9 @@ extension Connection {
     // The file isn't corrupt: SQLite has refused to call an unsafe function.
     if extended == .corrupt, HarmlessFunctions.unsafeFunction(in: message) != nil {
       extended = .error
+    }
+    if extended == .constraintForeignKey, let sql, let keys = foreignKeys(changedBy: sql) {
+      message += ": \(keys)"
     }
     if let advice = advice() { message += "; \(advice)" }
     var error = DatabaseError(

@@ -80,6 +80,7 @@ extension ConversionError: CustomStringConvertible {
       case .malformed: "the value doesn't have the form of \(type)"
       case .otherCoding(let coding):
         "the value is stored in another form of \(type), that of a column declared `as: \(coding)`"
+          + (type == "Date" ? ", or of Configuration.dateFormat" : "")
       case .unknownRawValue: "the value isn't a raw value of \(type)"
       case .notANumber: "NaN can't be stored: not every engine supports it"
       }

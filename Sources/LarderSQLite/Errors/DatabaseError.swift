@@ -127,6 +127,13 @@ public struct DatabaseError: Error, Hashable, Sendable {
     return known
   }
 
+  /// The error with advice at the end of its message.
+  package func advising(_ advice: String) -> DatabaseError {
+    var copy = self
+    copy.message += ": " + advice
+    return copy
+  }
+
   /// Whether another connection's lock was in the way (`SQLITE_BUSY` or `SQLITE_LOCKED`).
   public var isBusy: Bool { code == .busy || code == .locked }
   /// Whether a constraint would have been broken.

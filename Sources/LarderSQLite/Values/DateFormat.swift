@@ -84,6 +84,9 @@ public enum DateFormat: UInt8, Hashable, Sendable {
         throw ConversionError(.otherCoding(".format(.\(form))"), Date.self)
       }
       return try Self.date(seconds)
+    case (_, .text(let text)) where (try? CivilTime.secondsSince1970(text)) != nil:
+      guard let form = Self.form(of: text) else { throw value.unexpected(for: Date.self) }
+      throw ConversionError(.otherCoding(".format(.\(form))"), Date.self)
     default: throw value.unexpected(for: Date.self)
     }
   }

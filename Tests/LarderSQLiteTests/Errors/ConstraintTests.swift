@@ -176,4 +176,83 @@ struct ConstraintTests {
     #expect(error.constraint == nil)
     #expect(error.code != .constraint)
   }
+
+  @Test("The message of a foreign key error names the keys that the statement can break")
+  func foreignKeys() throws {
+    try db.executeStatements(
+      """
+      CREATE TABLE list (id INTEGER PRIMARY KEY); CREATE TABLE "the user" (a, b, PRIMARY KEY (a, b));
+      CREATE TABLE item (
+        id INTEGER PRIMARY KEY, list REFERENCES list, a, b, text,
+        FOREIGN KEY (a, b) REFERENCES "the user");
+      CREATE TABLE mark (item REFERENCES item (id) ON DELETE RESTRICT);
+      INSERT INTO list VALUES (1); INSERT INTO item VALUES (1, 1, NULL, NULL, '');
+      INSERT INTO mark VALUES (1);
+      """)
+    func message(_ sql: SQL) -> String? {
+      do {
+        try db.executeUpdate(sql)
+        return nil
+      } catch {
+        return (error as? DatabaseError)?.message
+      }
+    }
+    let failed = "FOREIGN KEY constraint failed"
+    let (list, user) = ("“item” (list) to “list”", "“item” (a, b) to “the user”")
+    #expect(
+      message("INSERT INTO item VALUES (2, 9, NULL, NULL, '')")
+        == "\(failed): the foreign keys are \(list), \(user)")
+    #expect(
+      message("WITH n(x) AS (SELECT 9) INSERT OR FAIL INTO main.item (list) SELECT x FROM n")
+        == "\(failed): the foreign keys are \(list), \(user)")
+    #expect(
+      message("UPDATE item SET text = 'a', list = 9 WHERE a IS NULL")
+        == "\(failed): the foreign key is \(list)")
+    #expect(
+      message("UPDATE item AS i SET id = 7")
+        == "\(failed): the foreign key is “mark” (item) to “item”")
+    #expect(message("DELETE FROM list") == "\(failed): the foreign key is \(list)")
+    #expect(
+      message("REPLACE INTO item VALUES (1, 1, 8, 8, '')")?.hasSuffix(
+        "\(user), “mark” (item) to “item”") == true)
+  }
+
+  @Test(
+    "An error of ON DELETE RESTRICT is one of a foreign key, though SQLite carries it out by a trigger"
+  )
+  func restrict() throws {
+    let found = try violation(
+      """
+      CREATE TABLE list (id INTEGER PRIMARY KEY);
+      CREATE TABLE item (list REFERENCES list ON DELETE RESTRICT);
+      INSERT INTO list VALUES (1); INSERT INTO item VALUES (1)
+      """, "DELETE FROM list")
+    #expect(found.kind == .foreignKey)
+  }
+
+  @Test("A foreign key error of a trigger's or a commit's change names no key of another table")
+  func hiddenForeignKeys() throws {
+    try db.executeStatements(
+      """
+      CREATE TABLE list (id INTEGER PRIMARY KEY); CREATE TABLE note (text);
+      CREATE TABLE item (list REFERENCES list DEFERRABLE INITIALLY DEFERRED);
+      CREATE TABLE entry (list REFERENCES list);
+      CREATE TRIGGER noted AFTER INSERT ON note BEGIN INSERT INTO entry VALUES (9); END;
+      """)
+    let statement = failure { try db.executeUpdate("INSERT INTO note VALUES ('a')") }
+    #expect(statement?.message == "FOREIGN KEY constraint failed")
+    let commit = failure {
+      try db.inTransaction { db in _ = try db.executeUpdate("INSERT INTO item VALUES (9)") }
+    }
+    #expect(commit?.message == "FOREIGN KEY constraint failed")
+  }
+
+  private func failure(_ body: () throws -> Void) -> DatabaseError? {
+    do {
+      try body()
+      return nil
+    } catch {
+      return error as? DatabaseError
+    }
+  }
 }

@@ -142,6 +142,25 @@ struct DateFormatTests {
     }
   }
 
+  @Test(
+    "Where numbers are expected, the error for a date's text names its format, other texts are texts"
+  )
+  func textsForNumbers() throws {
+    let moment = Date(timeIntervalSince1970: 1_795_250_006)
+    for other in [DateFormat.secondsSince1970, .unixMilliseconds, .julianDay] {
+      for format in Self.texts {
+        let value = try format.databaseValue(of: moment)
+        let error = #expect(throws: ConversionError.self) { try other.date(from: value) }
+        #expect(error?.kind == .otherCoding(".format(.\(format))"))
+        #expect(error?.description.contains("or of Configuration.dateFormat") == true)
+      }
+      for text in ["", "42", "2026-11-21 08:33", "2026-13-21"] {
+        let error = #expect(throws: ConversionError.self) { try other.date(from: .text(text)) }
+        #expect(error?.kind == .storageClass(.text))
+      }
+    }
+  }
+
   @Test("Texts of each date format sort in the order of their dates", arguments: texts)
   func order(format: DateFormat) throws {
     var generator = SeededGenerator(seed: 22)

@@ -69,6 +69,22 @@ struct MigrationAdoptionTests {
     #expect(try refusal(-1) != nil)
   }
 
+  @Test("A first migration that fails on another program's tables says how they are adopted")
+  func otherHistories() throws {
+    let db = try Database.empty()
+    try db.executeStatements("CREATE TABLE city (name TEXT)")
+    let plain = Migrator([Migration("create city", sql: "CREATE TABLE city (name TEXT)")])
+    let error = failure(MigrationError.self) { try plain.migrate(db) }
+    #expect(error?.description.contains("adopting") == false)
+    try db.executeStatements("CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY)")
+    let advised = failure(MigrationError.self) { try plain.migrate(db) }
+    #expect(
+      advised?.description.contains(
+        "“grdb_migrations”; migrate(_:adopting:) takes it over — while executing") == true)
+    try plain.migrate(db, adopting: "create city")
+    #expect(try plain.pending(db) == [])
+  }
+
   @Test("user_version 0 means a new database, and is ignored if no migration replaces a version")
   func unmarked() throws {
     try migrator.migrate(try Database.empty())

@@ -151,11 +151,50 @@ struct PageTests {
     }
     #expect(throws: DatabaseError.self) { try query.limit(9).page(db, limit: 3) }
     #expect(throws: DatabaseError.self) { try query.distinct().page(db, limit: 3) }
-    let none = try query.page(db, limit: -1)
-    #expect(none.rows.isEmpty)
-    #expect(try query.page(db, after: none.next, limit: 3).rows == query.page(db, limit: 3).rows)
-    #expect(try query.filter { $0.id == -1 }.page(db, limit: 0).next == nil)
     #expect(try query.page(db, limit: .max).rows.count == 40)
+  }
+
+  @Test("A page of no rows throws, since it would have no end, also of joins and selections")
+  func noRows() throws {
+    for limit in [0, -1, Int.min] {
+      let query = Place.order { $0.name }
+      let joined = query.join(Nation.self) { $0.country == $1.code }
+      let pages: [() throws -> Any] = [
+        { try query.page(db, limit: limit) },
+        { try query.filter { $0.id == -1 }.page(db, limit: limit) },
+        { try joined.page(db, limit: limit) },
+        { try joined.select { ($0.name, $1.name) }.page(db, limit: limit) },
+        {
+          try joined.select({ (name: String, nation: String) in name + nation }) {
+            ($0.name, $1.name)
+          }
+          .page(db, limit: limit)
+        },
+      ]
+      for page in pages { #expect(failure(PageError.self, page) == .limit(limit)) }
+    }
+  }
+
+  @Test("An error of a page is a sentence with the remedy")
+  func sentences() {
+    #expect("\(PageError.limit(0))" == "a page has 1 row or more, so its limit can't be 0")
+    #expect(
+      "\(PageError.otherQuery)"
+        == "the page's cursor is of another table or another order: begin with the first page")
+    #expect(
+      "\(PageError.malformedCursor)"
+        == "the page's cursor isn't one, or was altered: begin with the first page")
+  }
+
+  @Test("A negative limit counts as zero, so that a request's number can't fetch the whole table")
+  func negativeLimits() throws {
+    let query = Place.order { $0.name }
+    let names = query.select { $0.name }
+    #expect(try query.limit(-1).fetchAll(db) == [])
+    #expect(try query.limit(2, offset: -1).fetchAll(db) == query.limit(2).fetchAll(db))
+    #expect(try names.limit(-1).fetchAll(db) == [])
+    #expect(try names.union(names).limit(-1).fetchAll(db) == [])
+    #expect(try query.limit(-1).fetchCount(db) == 0)
   }
 
   @Test(

@@ -1,3 +1,4 @@
+import Foundation
 import Larder
 import PostgresSupport
 import Testing
@@ -121,6 +122,15 @@ struct NamedStepTests {
     #expect(try values("SELECT size FROM city ORDER BY id") == ["7", .null])
   }
 
+  @Test("The error for a value that isn't of a conversion's old type names the column")
+  func wrongOldType() throws {
+    try db.executeUpdate("UPDATE city SET country = 'NO'")
+    let error = failure(ConversionError.self) {
+      try run(.change(.column("country", Int.self), of: "city") { (old: Int) in old })
+    }
+    #expect(error?.type == "Int" && error?.column == "country")
+  }
+
   @Test(
     "Renames take the names of indexes along, which a later table of the old name can then have")
   func renames() throws {
@@ -205,6 +215,56 @@ struct NamedStepTests {
     }
     try run(.remove(.unique("country", "name"), from: "city"))
     try db.executeUpdate("INSERT INTO city (name, country) VALUES ('Oslo', 'US')")
+  }
+
+  private struct Task: Record, Equatable {
+    var id: Int64?
+    var due: Date?
+    var made: Date
+    var tags: [String]?
+
+    struct Columns: Sendable {
+      let id = Column("id", \Task.id, .primaryKey)
+      let due = Column("due", \Task.due, .indexed, as: .iso8601)
+      let made = Column("made", \Task.made, as: .unixMilliseconds)
+      let tags = Column("tags", \Task.tags, as: .json)
+    }
+    static let columns = Columns()
+    static let table = Table(
+      "task", Task.init, columns.id, columns.due, columns.made, columns.tags)
+  }
+
+  @Test("A step's column has a coding as a record's property has, and is nullable if its type is")
+  func codings() throws {
+    try run(
+      .create("task", .column("id", Int64?.self, .primaryKey)),
+      .add(.column("due", Date?.self, .indexed, as: .iso8601), to: "task"),
+      .add(
+        .column("made", Date.self, .default(Date(timeIntervalSince1970: 7)), as: .unixMilliseconds),
+        to: "task"),
+      .add(.column("tags", [String]?.self, as: .json), to: "task"))
+    // The default is the step's alone.
+    let differences = try Task.table.differences(db).map(\.column)
+    #expect(differences == ["made"])
+    try db.executeUpdate("INSERT INTO task (id) VALUES (1)")
+    let task = Task(
+      id: 2, due: Date(timeIntervalSince1970: 1), made: Date(timeIntervalSince1970: 2),
+      tags: ["a"])
+    try task.save(db)
+    #expect(
+      try Task.order { $0.id }.fetchAll(db) == [
+        Task(id: 1, due: nil, made: Date(timeIntervalSince1970: 7), tags: nil), task,
+      ])
+  }
+
+  @Test("A step's column with a coding has the coding's type, with NOT NULL unless it is Optional")
+  func codingTexts() throws {
+    let columns: [ColumnDefinition] = [
+      .column("a", as: ColumnCoding<Date>.iso8601), .column("a", Date.self, as: .iso8601),
+      .column("a", Date?.self, as: .iso8601),
+    ]
+    let sql = try columns.map { try TableSchema("t", [$0], options: .noPrimaryKey).columns[0].sql }
+    #expect(sql == [#""a" TEXT NOT NULL"#, #""a" TEXT NOT NULL"#, #""a" TEXT"#])
   }
 
   @Test("The checksums of steps by names are those that databases have stored")

@@ -267,4 +267,40 @@ struct SchemaCreationTests {
     try Exam.insert(db, contentsOf: exams)
     #expect(try Exam.fetchAll(db) == exams)
   }
+
+  private struct Owner: Record {
+    var id: Int64?
+    var name: String
+
+    struct Columns: Sendable {
+      let id = Column("id", \Owner.id, .primaryKey)
+      let name = Column("name", \Owner.name)
+    }
+    static let columns = Columns()
+    static let table = Table("owner", Owner.init, columns.id, columns.name)
+  }
+
+  private struct Pet: Record {
+    var name: String
+    var owner: String
+
+    struct Columns: Sendable {
+      let name = Column("name", \Pet.name, .primaryKey)
+      let owner = Column("owner", \Pet.owner, .references(Owner.self))
+    }
+    static let columns = Columns()
+    static let table = Table("pet", Pet.init, columns.name, columns.owner)
+  }
+
+  @Test("A column that refers to a key whose values it can't have is refused by name")
+  func wrongReferences() throws {
+    try Owner.table.create(db)
+    let integer = db.engine == nil ? "INTEGER" : "BIGINT"
+    let problem = """
+      “owner” is TEXT, so it can't refer to “id” of “owner”, which is \(integer)
+      """
+    let message = "the declaration of the table “pet” is wrong: \(problem)"
+    #expect(recordFailure { try Pet.table.create(db) } == message)
+    #expect(recordFailure { try Pet.table.differences(db) } == message)
+  }
 }
