@@ -202,18 +202,27 @@ final class DecodedFeed: EngineFeed, AccessCompanion, @unchecked Sendable {
     }
     do {
       try receive(connection, name, from: buffer.received)
+      // Commits of the former primary may be lost that were reported.
+      if isOther { buffer.appendUnknown() }
     } catch let failure as PostgresFailure where failure.sqlState == "42704" && isOther {
       // The new primary doesn't have the former one's slots.
-      let row = try connection.run(
-        "CREATE_REPLICATION_SLOT \(name) LOGICAL pgoutput NOEXPORT_SNAPSHOT")
-      let position = row.first?.dropFirst().first?.flatMap(ReplicationSlot.position)
-      try receive(connection, name, from: position ?? 0)
+      try remake(connection)
     }
-    // Commits of the former primary may be lost that were reported. The consumer reads anew after the slot was made,
-    // and so misses none.
-    if isOther { buffer.appendUnknown() }
     system = found
     return connection
+  }
+
+  /// Makes a slot that lasts in place of one that a failover has lost. The consumer reads anew after it was made,
+  /// and so misses nothing.
+  ///
+  /// It doesn't last before the consumer has done that: whoever begins the feed then takes it for one that was
+  /// handled up to there.
+  private func remake(_ connection: ReplicationConnection) throws {
+    let slot = try connection.makeSlot(exporting: false)
+    buffer.begin(at: slot.position)
+    buffer.appendUnknown()
+    while !buffer.isEnded, !buffer.isWaitedFor { pause(.milliseconds(10)) }
+    if !buffer.isEnded { try start(connection, slot) }
   }
 
   // MARK: The thread
