@@ -49,11 +49,13 @@ extension Job {
     _ db: Database, _ change: (inout JobOptions) -> Void = { _ in }
   ) throws -> Int64? {
     var stored = try stored(Date(), change)
-    guard stored.unique != nil else {
+    if stored.unique == nil {
       try stored.insert(db)
-      return stored.id
+    } else if try !stored.insert(db, or: .ignore) {
+      return nil
     }
-    return try stored.insert(db, or: .ignore) ? stored.id : nil
+    try JobQueue.wakeWorkers(of: [stored], db)
+    return stored.id
   }
 
   func stored(_ now: Date, _ change: (inout JobOptions) -> Void = { _ in }) throws -> StoredJob {

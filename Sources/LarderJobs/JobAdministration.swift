@@ -53,6 +53,7 @@ extension JobQueue {
         $0.attempts = 0
       }
     }
+    if count > 0 { try db.signal(channel, "") }
     return count
   }
 

@@ -16,7 +16,8 @@ import Larder
 /// that it runs, and extends the lease while it lives. If it is killed, others run them once the lease is over.
 ///
 /// While nothing is to be done, a worker waits. On SQLite it is woken by the commit that puts a job in, also one of
-/// another process. On a server it looks every ``JobWorkerOptions/poll``.
+/// another process. On a server the commit notifies it, if any worker is idle; behind a pooler that doesn't keep a
+/// connection for each client, it looks every ``JobWorkerOptions/poll``.
 public final class JobQueue: Sendable {
   let store: any DatabaseAccess
   let types: [String: any Job.Type]
@@ -59,7 +60,7 @@ public struct JobWorkerOptions: Sendable {
   public var lease = Duration.seconds(60)
   /// How long jobs may still run once the worker's task was cancelled. Then theirs are, too.
   public var grace = Duration.seconds(30)
-  /// The time between two looks for jobs of other processes on a server, and for leases that are over.
+  /// The time between two looks for jobs of which no signal tells, and for leases that are over.
   public var poll = Duration.milliseconds(500)
   /// Is told of each failed attempt, for a log.
   public var onError: (@Sendable (StoredJob, any Error) -> Void)?

@@ -55,6 +55,7 @@ final class JobWorker: Sendable {
     try queue.checkSchedules()
     var times = Times(look: clock.now)
     var observer: Task<Void, Never>?
+    var signals = WorkerSignals()
     let heartbeats = Task { await keepLeases() }
     defer {
       observer?.cancel()
@@ -68,7 +69,14 @@ final class JobWorker: Sendable {
         times.isStarted = true
         times.failures = 0
         if running.hasWork(options.concurrency) { continue }
-        if running.beginsObserving(options.concurrency) { observer = observe() }
+        if isServer {
+          await signals.wait(running.hasRoom(options.concurrency), queue.store) {
+            [running, queues] name in
+            if name.map({ queues.contains($0) }) != false { running.endObserving() }
+          }
+        } else if running.beginsObserving(options.concurrency) {
+          observer = observe()
+        }
         await wait(until: times.look, &bells)
       } catch {
         if Task.isCancelled { return }
@@ -231,10 +239,9 @@ final class JobWorker: Sendable {
     }
   }
 
-  /// Wakes the loop once a job is ready. On other engines than SQLite nobody tells, and it ends at once.
-  private func observe() -> Task<Void, Never>? {
-    guard !isServer else { return nil }
-    return Task { [sweep, running, store = queue.store] in
+  /// Wakes the loop once a job is ready in an SQLite database.
+  private func observe() -> Task<Void, Never> {
+    Task { [sweep, running, store = queue.store] in
       // After an error the worker looks for itself, every now and then.
       let values = store.values(of: { db in try sweep.isReady(db) })
       do {

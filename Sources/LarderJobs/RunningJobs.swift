@@ -104,6 +104,11 @@ final class RunningJobs: Sendable {
     }
   }
 
+  /// Whether another job could run.
+  func hasRoom(_ concurrency: Int) -> Bool {
+    state.withLock { $0.ending == nil && $0.jobs.count < concurrency }
+  }
+
   func noteClaim(hasMore: Bool) { state.withLock { $0.mayClaim = hasMore } }
 
   /// Notes that ready jobs are observed from now on; false if they are already, or there is no room for any.

@@ -36,7 +36,7 @@ public struct Outbox<Message: Codable & Sendable>: Sendable {
   /// ``OutboxTables/migrations``, and `EncodingError`.
   @discardableResult
   public func append(_ db: Database, _ message: Message) throws -> Int64 {
-    guard db.engine == nil else { return try StoredMessage.append(db, [stored(message)]) }
+    guard db.engine == nil else { return try appendOnServer(db, [stored(message)]) }
     return try stored(message).inserted(db).id ?? 0
   }
 
@@ -45,10 +45,18 @@ public struct Outbox<Message: Codable & Sendable>: Sendable {
     let stored = try messages.map(stored)
     guard !stored.isEmpty else { return }
     guard db.engine == nil else {
-      try StoredMessage.append(db, stored)
+      try appendOnServer(db, stored)
       return
     }
     try StoredMessage.insert(db, contentsOf: stored)
+  }
+
+  /// Appends messages, and wakes the idle consumers once the transaction is committed.
+  @discardableResult
+  private func appendOnServer(_ db: Database, _ messages: [StoredMessage]) throws -> Int64 {
+    let last = try StoredMessage.append(db, messages)
+    try db.signal(OutboxTables.channel, name)
+    return last
   }
 
   private func stored(_ message: Message) throws -> StoredMessage {
@@ -96,7 +104,7 @@ public struct OutboxOptions: Sendable {
   /// How long others wait until they take over from a worker that was killed. Clocks of different machines may
   /// differ by less than half of it.
   public var lease = Duration.seconds(30)
-  /// The time between two looks for messages on a server, and for those of a worker that was killed.
+  /// The time between two looks for messages of which no signal tells, and for those of a worker that was killed.
   public var poll = Duration.milliseconds(500)
   /// Receives each failure with the position of the batch's first message, for a log. The position is nil if the
   /// database couldn't be used.

@@ -19,6 +19,8 @@ final class OutboxWorker<Message: Codable & Sendable>: Sendable {
   private let bell = OutboxBell()
   private let isServer: Bool
 
+  /// After how many turns that have handled messages, one after the other, the worker isn't signalled.
+  private static var busyTurns: Int { 8 }
   /// The shortest pause while a transaction holds the horizon up.
   private static var leastPause: Duration { .milliseconds(2) }
 
@@ -48,6 +50,11 @@ final class OutboxWorker<Message: Codable & Sendable>: Sendable {
     var failures = 0
     /// Turns in a row that have found messages, but none up to the horizon.
     var holdUps = 0
+    /// Turns in a row that have handled messages.
+    var handled = 0
+    /// What wakes the worker on a server; nil before it was asked for, and without one.
+    var signals: (any EngineSignalReception)?
+    var hasAskedForSignals = false
     /// Whether the next turn needn't look first.
     var isBusy = false
     var isStarted = false
@@ -61,7 +68,8 @@ final class OutboxWorker<Message: Codable & Sendable>: Sendable {
     while !bell.isEnding {
       let pause: Duration
       do {
-        pause = try await self.pause(after: turn(&state), &state)
+        let turn = try await self.turn(&state)
+        pause = await self.pause(after: turn, &state)
         state.isStarted = true
         state.failures = 0
       } catch let failure as BatchFailure {
@@ -80,15 +88,19 @@ final class OutboxWorker<Message: Codable & Sendable>: Sendable {
     try? await store.inTransaction { [work] db in try work.release(db) }
   }
 
-  private func pause(after turn: Turn, _ state: inout State) -> Duration {
+  private func pause(after turn: Turn, _ state: inout State) async -> Duration {
     state.holdUps = if case .heldUp = turn { state.holdUps + 1 } else { 0 }
     state.isBusy = if case .handled = turn { true } else { state.holdUps == 1 }
     switch turn {
     case .handled:
+      state.handled += 1
+      // One that has much to do needn't be woken.
+      if state.handled == Self.busyTurns { state.signals?.wait(false) }
       state.limit = min(state.limit * 2, max(1, options.batch))
       return .zero
     case .nothing:
-      observe()
+      state.handled = 0
+      await observe(&state)
       return min(options.poll, options.lease / 3)
     case .heldUp:
       // The first time it is mostly the worker's own look that has to end.
@@ -200,9 +212,18 @@ final class OutboxWorker<Message: Codable & Sendable>: Sendable {
     try await handling.value
   }
 
-  /// Wakes the loop once there are messages. On other engines than SQLite nobody tells, and it ends at once.
-  private func observe() {
-    guard !isServer else { return }
+  /// Has the loop be woken once there are messages: by observation, or on a server by signals.
+  private func observe(_ state: inout State) async {
+    if isServer {
+      if !state.hasAskedForSignals {
+        state.hasAskedForSignals = true
+        state.signals = try? await store.signals(on: OutboxTables.channel) { [bell, work] name in
+          if name == nil || name == work.outbox { bell.endObserving() }
+        }
+      }
+      state.signals?.wait(true)
+      return
+    }
     bell.observe { [store, work, bell] in
       // After an error the worker looks for itself, every now and then.
       let values = store.values(of: { db in try work.hasNews(db) })

@@ -3,6 +3,9 @@ import Larder
 
 /// The tables of all outboxes of a database.
 public enum OutboxTables {
+  /// The channel by which appending wakes idle consumers on a server.
+  static let channel = "larder_outbox"
+
   /// The migrations that make them, for the program's `Migrator`.
   public static let migrations = [
     Migration("larder outbox 1") { db in

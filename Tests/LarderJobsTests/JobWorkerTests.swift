@@ -1,6 +1,10 @@
 import Foundation
 import Larder
 import LarderJobs
+<<<<<<< HEAD
+=======
+import LarderPostgres
+>>>>>>> b-values
 import PostgresSupport
 import Testing
 
@@ -261,5 +265,39 @@ struct CronTimesTests {
     ])
   func refused(_ expression: String) {
     #expect(throws: JobError.self) { try CronTimes(expression, .gmt) }
+  }
+
+  @Test(
+    "On a server, a job that is put in wakes an idle worker, and so does one that is tried again",
+    .enabled(if: PostgresServer.isInstalled))
+  func signals() async throws {
+    let address = try TestEngine.schema()
+    let (store, other) = (try PostgresPool(address), try PostgresPool(address))
+    try Migrator(JobQueue.migrations).migrate(store)
+    let events = Events()
+    var options = JobWorkerOptions()
+    // Without signals nothing would run in time.
+    options.poll = .seconds(3_600)
+    options.grace = .milliseconds(50)
+    try await JobQueue(store, [Note.self]).working(options) {
+      for number in 1...20 {
+        try await other.inTransaction { db in
+          _ = try Note("\(number)", events).enqueue(db)
+        }
+        try await wait { events.noted.count == number }
+      }
+      try await other.inTransaction { db in
+        _ = try (21...40).map { Note("\($0)", events) }.enqueue(db)
+      }
+      try await wait { events.noted.count == 40 }
+      var final = Note("final", events)
+      final.change.isFinal = true
+      try await other.inTransaction { [final] db in _ = try final.enqueue(db) }
+      try await wait(other, for: 1, of: StoredJob.filter { $0.state == .dead })
+      try await other.inTransaction { db in
+        _ = try JobQueue.retry(db, StoredJob.filter { $0.state == .dead })
+      }
+      try await wait { events.noted.count == 42 }
+    }
   }
 }

@@ -6,15 +6,13 @@ import Testing
 @Suite("Consumers of outboxes")
 struct FollowingTests {
   @Test(
-    "An idle worker is woken by a commit on SQLite, however seldom it looks",
+    "An idle worker is woken by a commit, however seldom it looks",
     arguments: TestStore.all)
   func woken(_ kind: TestStore) async throws {
     let open = try kind.open()
     var options = OutboxOptions.prompt
-    if kind != .server {
-      options.poll = .seconds(3_600)
-      options.lease = .seconds(36_000)
-    }
+    options.poll = .seconds(3_600)
+    options.lease = .seconds(36_000)
     try await open.following(options: options) {
       for number in 1...3 {
         try await open.append(number)

@@ -7,19 +7,25 @@ import PostgresSupport
 enum Values: Verb {
   static let help = """
     values [--writers 4] [--observers 8] [--commits 20000] [--cuts 40] [--restarts 4]
-           [--rounds 20] [--json]
-      Writers count rows up, each in a connection of its own, while sessions are ended (the one that listens
-      among them) and the server restarts. Each observer's values have to be monotone, and the last one the
-      final state. Then, undisturbed: how long a value takes to arrive after its commit; and what an
-      observer costs writers, in rounds of half a second with and without one.
+           [--failovers 0] [--source triggers] [--rounds 20] [--durable] [--json]
+      Writers count rows up, each in a connection of its own, while sessions are ended (those that tell of
+      commits among them), the server restarts, and its synchronous standby takes the place of a killed
+      primary. Each observer's values have to be monotone, and the last one the final state. Then,
+      undisturbed: how long a value takes to arrive after its commit; and what an observer costs writers, in
+      rounds of half a second without one, with one that triggers tell, and with one that the log tells. The
+      source is triggers or log. The server doesn't sync unless it is durable.
     """
   static let options: [String: String?] = [
     "writers": "4", "observers": "8", "commits": "20000", "cuts": "40", "restarts": "4",
-    "rounds": "20", "seed": "1", "json": nil,
+    "failovers": "0", "source": "triggers", "rounds": "20", "durable": nil, "seed": "1",
+    "json": nil,
   ]
 
   static func run(_ options: Options) throws {
-    let cluster = try PostgresCluster(standbys: 0)
+    let hasStandby = Int(options.text("failovers")) ?? 0 > 0
+    let settings = ["wal_level=logical"] + (options.has("durable") ? ["fsync=on"] : [])
+    let cluster = try PostgresCluster(
+      standbys: hasStandby ? 1 : 0, settings.flatMap { ["-c", $0] })
     let (writers, observers) = (try options.number("writers"), try options.number("observers"))
     try onePool(cluster.address).inTransaction { db in
       try db.executeStatements(
@@ -31,13 +37,26 @@ enum Values: Verb {
           $$ BEGIN RETURN QUERY SELECT * FROM counter ORDER BY id; END $$;
         """)
     }
+    if hasStandby { try cluster.makeSynchronous(0) }
     var figures = Figures("values", unit: "commits", options)
     figures.number = 17
     try disturb(cluster, writers, observers, options, &figures)
-    figures.details.append(try measureLatency(cluster))
-    figures.details.append(try measureCost(cluster, writers: 1, options))
-    figures.details.append(try measureCost(cluster, writers: writers, options))
+    figures.details.append(try measureLatency(cluster, try source(options)))
+    let cost = ValueCost(cluster.address, rounds: try options.number("rounds"))
+    for count in Set([1, writers]).sorted() {
+      figures.details += try cost.measure(writers: count)
+    }
     try figures.end()
+  }
+
+  private static func source(
+    _ options: Options
+  ) throws -> PostgresConfiguration.CommitSource {
+    switch options.text("source") {
+    case "triggers": .triggers
+    case "log": .log
+    case let other: throw Wrong("\(other) is no source of commits")
+    }
   }
 
   /// The ways to read the counters: by a query, through a view, and by a function.
@@ -72,11 +91,17 @@ enum Values: Verb {
   ) throws {
     let commits = try options.number("commits") / writers
     let (cuts, restarts) = (try options.number("cuts"), try options.number("restarts"))
+    let failovers = Int(options.text("failovers")) ?? 0
+    let disturbances =
+      (Array(repeating: Disturbance.restart, count: restarts)
+      + Array(repeating: .failover, count: failovers) + Array(repeating: .cut, count: cuts))
+      .shuffled()
     let told = (0..<observers).map { _ in Lock(Told()) }
     var configuration = PostgresConfiguration()
     configuration.connections = 4
     configuration.retryLimit = .seconds(600)
     configuration.scopeTimeout = .seconds(600)
+    configuration.commitSource = try source(options)
     let pools = try (0..<2).map { _ in
       try PostgresPool(cluster.address, configuration: configuration)
     }
@@ -88,23 +113,24 @@ enum Values: Verb {
         one.withLock { $0.note(value) }
       }
     }
-    let done = Lock((commits: 0, isOver: false, cuts: 0, restarts: 0))
+    let done = Lock((commits: 0, cuts: 0))
     let start = ContinuousClock.now
     try onThreads(writers + 1) { number in
       if number == writers {
-        defer { done.withLock { $0.isOver = true } }
         // Spread over the commits.
-        let total = commits * writers
-        for step in 1...(cuts + restarts) {
-          while done.withLock({ $0.commits }) < total * step / (cuts + restarts + 1) { usleep(500) }
-          if step % max(1, (cuts + restarts) / restarts) == 0,
-            done.withLock({ $0.restarts }) < restarts
-          {
-            try cluster.shutDown(0)
-            try cluster.start(0)
-            done.withLock { $0.restarts += 1 }
-          } else {
-            let ended = try cut(cluster, listening: step % 2 == 0)
+        var primary = 0
+        for (step, disturbance) in disturbances.enumerated() {
+          let due = commits * writers * (step + 1) / (disturbances.count + 1)
+          while done.withLock({ $0.commits }) < due { usleep(500) }
+          switch disturbance {
+          case .restart:
+            try cluster.shutDown(primary)
+            try cluster.start(primary)
+          case .failover:
+            try cluster.failOver(from: primary)
+            primary = 1 - primary
+          case .cut:
+            let ended = try cut(cluster, telling: step % 2 == 0)
             done.withLock { $0.cuts += ended }
           }
         }
@@ -133,7 +159,7 @@ enum Values: Verb {
     { usleep(1_000) }
     for observation in observations { observation.cancel() }
     for pool in pools { try pool.close() }
-    let (count, _, ended, restarted) = done.withLock { $0 }
+    let (count, ended) = done.withLock { $0 }
     let all = told.map { $0.withLock { $0 } }
     let wrong = all.count { $0.last != final }
     let backward = all.reduce(0) { $0 + $1.backward }
@@ -142,30 +168,39 @@ enum Values: Verb {
     figures.failed = wrong + backward + all.count { $0.error != nil }
     figures.details += [
       "\(writers) writers for \(String(format: "%.1f", seconds)) s", "\(ended) sessions ended",
-      "\(restarted) restarts",
+      "\(restarts) restarts", "\(failovers) failovers",
       "\(all.reduce(0) { $0 + $1.count }) values of \(observers) observers",
       "\(wrong) with another last state", "\(backward) backward or repeated",
     ]
   }
 
-  /// Ends sessions, and returns how many: those that listen, or any three.
-  private static func cut(_ cluster: PostgresCluster, listening: Bool) throws -> Int {
+  private enum Disturbance { case cut, restart, failover }
+
+  /// Ends sessions, and returns how many: those that tell of commits, or any three.
+  private static func cut(_ cluster: PostgresCluster, telling: Bool) throws -> Int {
     let which: SQL =
-      listening
-      ? "query LIKE 'LISTEN%' OR query LIKE '%bit_xor%'" : "random() < 0.5"
+      telling
+      ? """
+      query LIKE 'LISTEN%' OR query LIKE '%bit_xor%' OR query LIKE 'SELECT pg_catalog.pg_current_snapshot%'
+        OR pid IN (SELECT active_pid FROM pg_replication_slots WHERE slot_type = 'logical')
+      """ : "backend_type = 'client backend' AND random() < 0.5"
     return try onePool(cluster.address).inDatabase { db in
       try db.value(
         """
         SELECT count(pg_terminate_backend(pid)) FROM (SELECT pid FROM pg_stat_activity
-          WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() AND (\(which)) LIMIT 3) s
+          WHERE pid <> pg_backend_pid() AND (\(which)) ORDER BY random() LIMIT 3) s
         """, as: Int.self) ?? 0
     }
   }
 
   // MARK: Latency
 
-  private static func measureLatency(_ cluster: PostgresCluster) throws -> String {
-    let (pool, writer) = (try onePool(cluster.address), try onePool(cluster.address))
+  private static func measureLatency(
+    _ cluster: PostgresCluster, _ source: PostgresConfiguration.CommitSource
+  ) throws -> String {
+    let (pool, writer) = (
+      try ValueCost.observing(cluster.address, source), try onePool(cluster.address)
+    )
     let arrived = Lock<[Int: ContinuousClock.Instant]>([:])
     let observation = pool.values(of: { db in
       try db.value("SELECT n FROM counter WHERE id = 1", as: Int.self) ?? 0
@@ -182,7 +217,7 @@ enum Values: Verb {
       }
       let committed = ContinuousClock.now
       while arrived.withLock({ $0[value] }) == nil { usleep(100) }
-      // The first ones install the trigger.
+      // The first ones install the trigger, or begin to follow the log.
       if number > 10, let time = arrived.withLock({ $0[value] }) {
         latencies.append((time - committed) / .milliseconds(1))
       }
@@ -194,87 +229,5 @@ enum Values: Verb {
     if median > 20 { throw Wrong("a value takes \(median) ms in the median") }
     return "a value arrives \(String(format: "%.2f", median)) ms after its commit in the median, "
       + "\(String(format: "%.2f", most)) ms in 99 of 100 cases"
-  }
-
-  // MARK: Cost
-
-  private static func measureCost(
-    _ cluster: PostgresCluster, writers: Int, _ options: Options
-  ) throws -> String {
-    let rounds = try options.number("rounds")
-    let pool = try onePool(cluster.address)
-    let pools = try (0..<writers).map { _ in try onePool(cluster.address) }
-    func commits() throws -> Work {
-      let total = Lock(Work())
-      let end = ContinuousClock.now + .milliseconds(500)
-      try onThreads(writers) { writer in
-        let session = try pools[writer].inDatabase { db in
-          try db.value("SELECT pg_backend_pid()", as: Int32.self) ?? 0
-        }
-        var work = Work()
-        let start = processorTime(with: session)
-        while ContinuousClock.now < end {
-          try pools[writer].inTransaction { db in
-            try db.executeUpdate("UPDATE counter SET n = n + 1 WHERE id = ?", writer + 1)
-          }
-          work.commits += 1
-        }
-        work.time = processorTime(with: session) - start
-        total.withLock { $0.add(work) }
-      }
-      return total.withLock { $0 }
-    }
-    _ = try commits()
-    var ratios: [Double] = []
-    var (alone, observed) = (Work(), Work())
-    for _ in 0..<rounds {
-      try pool.inTransaction { try $0.reportChanges(of: ["counter"], false) }
-      let without = try commits()
-      let first = DispatchSemaphore(value: 0)
-      let observation = pool.values(of: { try counters($0, queries[0]) }) {
-        complain("\($0)")
-      } onValue: { _ in
-        first.signal()
-      }
-      first.wait()
-      let with = try commits()
-      observation.cancel()
-      alone.add(without)
-      observed.add(with)
-      ratios.append(with.timeOfOne / without.timeOfOne)
-    }
-    ratios.sort()
-    return "\(writers) writers: \(2 * alone.commits / rounds) commits a second alone, "
-      + "\(2 * observed.commits / rounds) beside an observer; "
-      + "\(String(format: "%.1f", alone.timeOfOne)) and \(String(format: "%.1f", observed.timeOfOne)) µs "
-      + "of the writers' and their sessions' processors for each, "
-      + "\(String(format: "%.3f", ratios[rounds / 2])) times as much in the median of \(rounds) rounds"
-  }
-
-  /// What writers have done.
-  private struct Work {
-    var commits = 0
-    /// The processor time of the writers' threads and their sessions, in nanoseconds.
-    var time = 0
-
-    mutating func add(_ other: Work) {
-      commits += other.commits
-      time += other.time
-    }
-
-    /// That of one commit, in microseconds.
-    var timeOfOne: Double { Double(time) / Double(max(1, commits)) / 1_000 }
-  }
-
-  /// The processor time of this thread and of a server's process, in nanoseconds.
-  private static func processorTime(with session: Int32) -> Int {
-    func nanoseconds(_ clock: clockid_t) -> Int {
-      var time = timespec()
-      clock_gettime(clock, &time)
-      return time.tv_sec * 1_000_000_000 + time.tv_nsec
-    }
-    var clock = clockid_t()
-    clock_getcpuclockid(session, &clock)
-    return nanoseconds(CLOCK_THREAD_CPUTIME_ID) + nanoseconds(clock)
   }
 }

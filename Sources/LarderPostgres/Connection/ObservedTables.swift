@@ -1,4 +1,18 @@
+import Larder
 import LarderSQLite
+
+/// Tells observed values of commits without triggers, as far as it can.
+protocol TableCoverage: AnyObject, Sendable {
+  /// Whether tables that have triggers needn't be covered.
+  var countsTriggers: Bool { get }
+  /// Whether commits to all of these tables are told.
+  func isCovered(_ tables: Set<UInt32>) -> Bool
+  /// Has commits to tables told from now on. Returns those that need triggers; nil if the server isn't ready
+  /// yet. Throws if they can't be told without triggers, and are to be.
+  ///
+  /// - Parameter families: the tables, each with those whose changes may change its rows.
+  func cover(_ families: [UInt32: Set<UInt32>]) throws -> Set<UInt32>?
+}
 
 /// The tables of a server that values have read, as far as they are known to report their commits.
 final class ObservedTables: Sendable {
@@ -19,12 +33,34 @@ final class ObservedTables: Sendable {
     var generation = 0
   }
 
+  private struct Tellers {
+    weak var coverage: (any TableCoverage)?
+    weak var signals: (any EngineSignalSource)?
+  }
+  private let tellers = Lock(Tellers())
+
+  /// What tells of commits without triggers; nil if nothing does.
+  var coverage: (any TableCoverage)? {
+    get { tellers.withLock { $0.coverage } }
+    set { tellers.withLock { $0.coverage = newValue } }
+  }
+
+  /// What receives signals; nil if nothing does.
+  var signals: (any EngineSignalSource)? {
+    get { tellers.withLock { $0.signals } }
+    set { tellers.withLock { $0.signals = newValue } }
+  }
+
   /// One relation that was looked up.
   struct Found {
     let isTable: Bool
     /// The tables whose changes may change its rows, itself among them.
     var family: Set<UInt32> = []
     var stamps: [UInt32: Int64] = [:]
+    /// The tables of the family that have rows.
+    var stored: Set<UInt32> = []
+    /// Whether all of the family have triggers.
+    var hasTriggers = true
     /// Whether all of the family report their commits.
     var isReported = true
   }
@@ -63,8 +99,8 @@ final class ObservedTables: Sendable {
 
   // MARK: Changes of the schema
 
-  /// A number of a table or view `c` that changes with its definition, its rewriting, its trigger, and its
-  /// partitions.
+  /// A number of a table or view `c` that changes with its definition, its rewriting, its trigger, its
+  /// partitions, and its publications.
   ///
   /// A change of the schema is no statement that fires a trigger. An update of a catalog's row changes its
   /// `xmin`; VACUUM and ANALYZE don't.
@@ -75,7 +111,10 @@ final class ObservedTables: Sendable {
       (SELECT string_agg(t.tgenabled::text, ',') FROM pg_catalog.pg_trigger t
         WHERE t.tgrelid = c.oid AND t.tgname = \(trigger.quotedText)),
       (SELECT string_agg(i.inhrelid::text, ',' ORDER BY i.inhrelid) FROM pg_catalog.pg_inherits i
-        WHERE i.inhparent = c.oid)), 0)
+        WHERE i.inhparent = c.oid),
+      (SELECT string_agg(concat_ws(' ', p.oid, p.xmin, r.xmin), ',' ORDER BY p.oid)
+        FROM pg_catalog.pg_publication_rel r JOIN pg_catalog.pg_publication p ON p.oid = r.prpubid
+        WHERE r.prrelid = c.oid)), 0)
     """
 
   /// The query for a number that the stamps of all tables and views make, and what it was when they were

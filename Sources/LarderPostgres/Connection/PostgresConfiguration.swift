@@ -25,6 +25,17 @@ public struct PostgresConfiguration: Sendable {
     case replicas(waitAtMost: Duration)
   }
 
+  /// What tells observed values of commits; see <doc:Observing#Values-on-a-server>.
+  public enum CommitSource: Hashable, Sendable {
+    /// The server's log where the server permits it, and triggers for all else.
+    case automatic
+    /// The server's log, by logical decoding: writers do nothing for it. It needs `wal_level = logical`, a role
+    /// that may replicate, and tables with a key.
+    case log
+    /// Triggers that Larder installs, which notify (`NOTIFY`) with each transaction.
+    case triggers
+  }
+
   /// The maximum number of connections; with replicas, to each server.
   public var connections = 8
   /// The isolation of transactions. Reads are repeatable read.
@@ -67,6 +78,8 @@ public struct PostgresConfiguration: Sendable {
   public var commitTokens = false
   /// The servers on which reads run.
   public var reads = Reads.primary
+  /// What tells observed values of commits.
+  public var commitSource = CommitSource.automatic
   /// The maximum number of prepared statements that a connection keeps.
   public var statementCacheCapacity = 128
   /// A closure that is called for each statement that took at least ``slowStatementThreshold``.

@@ -9,7 +9,7 @@ import LarderSQLite
 /// also while the consumer is slow. If the connection is lost, it connects again: a feed that lasts goes on
 /// where it was; any other one gets a new slot, and a transaction whose changes are unknown.
 ///
-/// `@unchecked Sendable` is sound because the thread alone uses ``assembly`` and ``system`` once it runs, and
+/// `@unchecked Sendable` is sound because the thread alone uses ``consumer`` and ``system`` once it runs, and
 /// before it the one task that begins the feed.
 final class DecodedFeed: EngineFeed, AccessCompanion, @unchecked Sendable {
   private let plan: FeedPlan
@@ -18,7 +18,7 @@ final class DecodedFeed: EngineFeed, AccessCompanion, @unchecked Sendable {
   private let connections: Connections
   private let buffer: FeedBuffer
   private let interrupts: PostgresInterrupt
-  private var assembly: TransactionAssembly
+  private var consumer: FeedConsumer
   /// The server's identity and timeline, which a failover changes.
   private var system: [String?]?
   /// The position from which the slot goes on that lasts; nil if there is none yet.
@@ -35,7 +35,7 @@ final class DecodedFeed: EngineFeed, AccessCompanion, @unchecked Sendable {
     slotPosition = plan.slotPosition
     buffer = FeedBuffer(limit: plan.limit, isPatient: plan.slot != nil)
     interrupts = try DatabaseError.converting { try PostgresInterrupt() }
-    assembly = TransactionAssembly(
+    let assembly = TransactionAssembly(
       of: Set(plan.tables.keys), known: plan.slotPosition == nil ? plan.tables : [:]
     ) { [connections] numbers in
       let isKnown = numbers.allSatisfy { ServerType(builtIn: $0) != nil }
@@ -49,6 +49,7 @@ final class DecodedFeed: EngineFeed, AccessCompanion, @unchecked Sendable {
       }
       return types
     }
+    consumer = FeedConsumer(buffer: buffer, assembly: assembly)
   }
 
   // MARK: Beginning
@@ -64,6 +65,9 @@ final class DecodedFeed: EngineFeed, AccessCompanion, @unchecked Sendable {
           return try await beginOnce(beginning)
         } catch let error as BeginningError {
           throw error.error
+        } catch let error as DatabaseError where error.sqlState == "42704" && slotPosition != nil {
+          // A server that has just taken over doesn't have the former one's slots: the feed begins anew.
+          slotPosition = nil
         } catch {
           try await Task.sleep(for: retry.pause(after: error))
         }
@@ -128,26 +132,20 @@ final class DecodedFeed: EngineFeed, AccessCompanion, @unchecked Sendable {
     }
   }
 
-  /// A slot that was made, or that exists.
-  private struct Slot: Sendable {
-    var name: String
-    var position: UInt64
-    /// The name of the snapshot after which the slot begins, if it was exported.
-    var snapshot = ""
-  }
-
   /// Connects, and makes a slot if there is none.
-  private func connectFirst(exporting: Bool) throws -> (ReplicationConnection, Slot) {
+  private func connectFirst(
+    exporting: Bool
+  ) throws -> (ReplicationConnection, ReplicationSlot) {
     let connection = try connect()
     system = try identity(connection)
     if let name = plan.slot, let slotPosition {
-      return (connection, Slot(name: name, position: slotPosition))
+      return (connection, ReplicationSlot(name: name, position: slotPosition))
     }
-    return (connection, try makeSlot(connection, exporting: exporting))
+    return (connection, try connection.makeSlot(exporting: exporting))
   }
 
   /// Has a slot last that is to, and begins to receive.
-  private func start(_ connection: ReplicationConnection, _ slot: Slot) throws {
+  private func start(_ connection: ReplicationConnection, _ slot: ReplicationSlot) throws {
     if let name = plan.slot, slot.name != name {
       // Not before `beginning` has succeeded: a slot that lasts says that it did.
       try connection.run(
@@ -162,16 +160,11 @@ final class DecodedFeed: EngineFeed, AccessCompanion, @unchecked Sendable {
   // MARK: The server
 
   private func connect() throws -> ReplicationConnection {
-    let deadline = (MonotonicClock.now + configuration.connectTimeout).inNanoseconds
-    let connection = try servers.connectToAny(deadline) { [buffer, interrupts] address, limit in
-      try ReplicationConnection(
-        address, interrupts: interrupts, isAbandoned: { buffer.isEnded }, deadline: limit)
+    let connection = try servers.connectForLog(configuration, interrupts) { [buffer] in
+      buffer.isEnded
     }
     // The snapshot's transaction idles while `beginning` reads.
     try connection.run("SET idle_in_transaction_session_timeout = 0")
-    let timeout = try connection.run(
-      "SELECT setting FROM pg_settings WHERE name = 'wal_sender_timeout'")
-    connection.noteTimeout(milliseconds: timeout.first?.first?.flatMap { Int($0) } ?? 0)
     return connection
   }
 
@@ -179,33 +172,11 @@ final class DecodedFeed: EngineFeed, AccessCompanion, @unchecked Sendable {
     Array(try connection.run("IDENTIFY_SYSTEM").first?.prefix(2) ?? [])
   }
 
-  /// Makes a temporary slot, which ends with the connection.
-  private func makeSlot(_ connection: ReplicationConnection, exporting: Bool) throws -> Slot {
-    let name = "larder_\(UInt32.random(in: 0...UInt32.max))_\(getpid())"
-    let kind = exporting ? "EXPORT_SNAPSHOT" : "NOEXPORT_SNAPSHOT"
-    let row = try connection.run(
-      "CREATE_REPLICATION_SLOT \(name) TEMPORARY LOGICAL pgoutput \(kind)")
-    guard let found = row.first, found.count >= 3, let position = found[1].flatMap(Self.position)
-    else { throw PostgresFailure(SQLState.wrongState, "the server has made no slot") }
-    return Slot(name: name, position: position, snapshot: found[2] ?? "")
-  }
-
-  private static func position(_ text: String) -> UInt64? {
-    let parts = text.split(separator: "/").map { UInt64($0, radix: 16) }
-    guard parts.count == 2, let high = parts[0], let low = parts[1] else { return nil }
-    return high << 32 | low
-  }
-
   private func receive(
     _ connection: ReplicationConnection, _ slot: String, from position: UInt64
   ) throws {
-    let place = [position >> 32, position & 0xFFFF_FFFF]
-      .map { String($0, radix: 16, uppercase: true) }.joined(separator: "/")
-    let publication = plan.publication.quotedIdentifier.quotedText
     do {
-      try connection.startCopy(
-        "START_REPLICATION SLOT \(slot) LOGICAL \(place) "
-          + "(proto_version '1', publication_names \(publication), binary 'true')")
+      try connection.startReceiving(slot, from: position, [plan.publication])
     } catch let failure as PostgresFailure where failure.sqlState == SQLState.wrongState {
       let lost = try connection.run(
         "SELECT 1 FROM pg_replication_slots WHERE slot_name = '\(slot)' AND wal_status = 'lost'")
@@ -220,9 +191,9 @@ final class DecodedFeed: EngineFeed, AccessCompanion, @unchecked Sendable {
     let found = try identity(connection)
     let isOther = found != system
     if isOther { buffer.forgetPositions() }
-    assembly.restart()
+    consumer.assembly.restart()
     guard let name = plan.slot else {
-      let slot = try makeSlot(connection, exporting: false)
+      let slot = try connection.makeSlot(exporting: false)
       buffer.begin(at: slot.position)
       buffer.appendUnknown()
       try receive(connection, slot.name, from: slot.position)
@@ -231,18 +202,27 @@ final class DecodedFeed: EngineFeed, AccessCompanion, @unchecked Sendable {
     }
     do {
       try receive(connection, name, from: buffer.received)
+      // Commits of the former primary may be lost that were reported.
+      if isOther { buffer.appendUnknown() }
     } catch let failure as PostgresFailure where failure.sqlState == "42704" && isOther {
       // The new primary doesn't have the former one's slots.
-      let row = try connection.run(
-        "CREATE_REPLICATION_SLOT \(name) LOGICAL pgoutput NOEXPORT_SNAPSHOT")
-      let position = row.first?.dropFirst().first?.flatMap(Self.position)
-      try receive(connection, name, from: position ?? 0)
+      try remake(connection)
     }
-    // Commits of the former primary may be lost that were reported. The consumer reads anew after the slot was made,
-    // and so misses none.
-    if isOther { buffer.appendUnknown() }
     system = found
     return connection
+  }
+
+  /// Makes a slot that lasts in place of one that a failover has lost. The consumer reads anew after it was made,
+  /// and so misses nothing.
+  ///
+  /// It doesn't last before the consumer has done that: whoever begins the feed then takes it for one that was
+  /// handled up to there.
+  private func remake(_ connection: ReplicationConnection) throws {
+    let slot = try connection.makeSlot(exporting: false)
+    buffer.begin(at: slot.position)
+    buffer.appendUnknown()
+    while !buffer.isEnded, !buffer.isWaitedFor { pause(.milliseconds(10)) }
+    if !buffer.isEnded { try start(connection, slot) }
   }
 
   // MARK: The thread
@@ -274,8 +254,8 @@ final class DecodedFeed: EngineFeed, AccessCompanion, @unchecked Sendable {
           connection = nil
           retry = newRetry()
           defer { current.close() }
-          var receiving = FeedReceiving(current, buffer)
-          try receiving.run(&assembly)
+          var receiving = FeedReceiving<FeedConsumer>(current)
+          try receiving.run(&consumer)
         }
       } catch {
         guard !buffer.isEnded else { break }

@@ -171,6 +171,9 @@ final class FeedBuffer: Sendable {
 
   var isEnded: Bool { state.withLock { $0.outcome != nil } }
 
+  /// Whether the consumer has handled all that there was, and waits for more.
+  var isWaitedFor: Bool { state.withLock { $0.isEmpty && $0.waiter != nil } }
+
   // MARK: The consumer
 
   /// Waits for the next transaction; nil at the end, or once the task is cancelled.

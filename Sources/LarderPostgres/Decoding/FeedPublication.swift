@@ -58,7 +58,7 @@ struct FeedPublication {
     return (name, false)
   }
 
-  private var list: String { tables.joined(separator: ", ") }
+  private var list: String { tables.map { "ONLY \($0)" }.joined(separator: ", ") }
 
   /// The tables of a publication; nil if there is none of the name.
   private func published(by name: String, in db: Database) throws -> Set<Oid>? {

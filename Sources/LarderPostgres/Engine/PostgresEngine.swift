@@ -27,8 +27,9 @@ final class PostgresEngine: CatalogedEngine {
   let retries: PostgresRetries?
   /// Whether the session has the lock for transactions that run one at a time.
   var hasTurn = false
-  /// Whether the transaction only reads, so that the outcome of its commit doesn't matter.
-  private var isReading = false
+  /// Whether the outcome of the transaction's commit doesn't matter: it only reads, or is repeated until it
+  /// has had its effect.
+  var isReading = false
   /// How many scopes' savepoints are open.
   var savepointCount = 0
   /// Whether the outermost savepoint has begun the transaction.

@@ -43,15 +43,30 @@ extension PostgresEngine {
   func reportCommits(to tables: Set<UInt32>) throws -> Bool {
     // What others have created while this waited for them is to be seen.
     try relaxIsolation()
+    // Whether the tables report is looked up with each read, and done again.
+    isReading = true
     return try perform(until: soon) {
+      guard let left = try cover(tables) else { return false }
+      if left.isEmpty { return true }
       do {
         try connection.run(all: ["SET LOCAL lock_timeout = \(ChangeTriggers.patience)"])
-        try createTriggers(tables.sorted())
+        try createTriggers(left.sorted())
         return true
       } catch let failure as PostgresFailure where failure.sqlState == Self.lockNotAvailable {
         return false
       }
     }
+  }
+
+  /// Has the server's log tell of commits to tables, as far as that is wanted and possible. Returns those that
+  /// need triggers; nil if the server isn't ready yet.
+  private func cover(_ tables: Set<UInt32>) throws -> Set<UInt32>? {
+    guard let coverage = servers.tables.coverage else { return tables }
+    var families = Dictionary(uniqueKeysWithValues: tables.map { ($0, Set<UInt32>()) })
+    for one in try members(of: tables.sorted()) where one.kind == "r" {
+      families[one.base]?.insert(one.member)
+    }
+    return try coverage.cover(families)
   }
 
   private static let lockNotAvailable = "55P03"
@@ -61,7 +76,7 @@ extension PostgresEngine {
   /// transaction of one snapshot, some that aren't missing any more are replaced.
   func createTriggers(_ tables: [UInt32]) throws {
     try connection.run(all: ["SELECT pg_advisory_xact_lock(\(ChangeTriggers.lock))"])
-    let missing = try members(of: tables).filter { !$0.isReported && ["r", "p"].contains($0.kind) }
+    let missing = try members(of: tables).filter { !$0.hasTrigger && ["r", "p"].contains($0.kind) }
     guard let first = missing.first else { return }
     var done: Set<UInt32> = []
     var current = first.table
@@ -126,7 +141,7 @@ extension PostgresEngine {
     }
     if isOn { return try createTriggers(numbers) }
     var done: Set<UInt32> = []
-    for one in try members(of: numbers) where done.insert(one.member).inserted && one.isReported {
+    for one in try members(of: numbers) where done.insert(one.member).inserted && one.hasTrigger {
       try connection.run("DROP TRIGGER \(ChangeTriggers.name) ON \(one.table)")
     }
     let unused = try texts(

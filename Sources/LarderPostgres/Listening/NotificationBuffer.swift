@@ -44,6 +44,7 @@ final class NotificationBuffer: Sendable {
       case .listening: state.append(.gap, limit: limit)
       case .payloads(let texts):
         for text in texts { state.append(.payload(text), limit: limit) }
+      case .touched: break
       case .failed(let error):
         state.failure = error
         state.isOver = true

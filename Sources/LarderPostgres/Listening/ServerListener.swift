@@ -1,5 +1,6 @@
 import Dispatch
 import Glibc
+import Larder
 import LarderSQLite
 
 /// The connection of a pool that listens for notifications, for as long as anybody wants them: the consumers
@@ -16,6 +17,8 @@ final class ServerListener: Sendable {
     /// reconnection.
     case listening
     case payloads([String])
+    /// Tables to which commits have written, as the server's log tells observers of values.
+    case touched(Set<UInt32>)
     /// The subscription has ended.
     case failed(any Error)
     case closed
@@ -30,6 +33,8 @@ final class ServerListener: Sendable {
     var hasListened = false
     /// Whether the present connection listens for it.
     var isListening = false
+    /// Whether it waits for signals, which nobody sends otherwise.
+    var isWaiting = false
   }
 
   private struct State {
@@ -47,11 +52,17 @@ final class ServerListener: Sendable {
   private let state = Lock(State())
   private let generation = ProcessGeneration.watch()
   let observers = Lock(ServerObservers())
+  /// The commits that the server's log tells observers of; nil if triggers do.
+  let decoded: DecodedCommits?
 
   init(_ servers: ServerList, _ configuration: PostgresConfiguration) {
     self.servers = servers
     self.configuration = configuration
     tables = servers.tables
+    decoded =
+      configuration.commitSource == .triggers ? nil : DecodedCommits(servers, configuration)
+    tables.coverage = decoded
+    tables.signals = self
   }
 
   // MARK: Subscribers
@@ -95,11 +106,21 @@ final class ServerListener: Sendable {
     if state.withLock({ $0.subscribers.removeValue(forKey: id) }) != nil { wake() }
   }
 
+  /// Has signals sent to a subscriber from now on, or not any more.
+  func wait(_ isWaiting: Bool, _ id: Int) {
+    guard isOfThisProcess else { return }
+    let hasChanged = state.withLock { state in
+      defer { state.subscribers[id]?.isWaiting = isWaiting }
+      return state.subscribers[id]?.isWaiting == !isWaiting
+    }
+    if hasChanged { wake() }
+  }
+
   private static let engine = PostgresDefinitions.engine
 
-  private var isOfThisProcess: Bool { generation == ProcessGeneration.current }
+  var isOfThisProcess: Bool { generation == ProcessGeneration.current }
 
-  private func wake() { state.withLock { $0.interrupts }?.wake() }
+  func wake() { state.withLock { $0.interrupts }?.wake() }
 
   /// Ends all subscriptions, and closes the connection.
   func close() {
@@ -109,6 +130,7 @@ final class ServerListener: Sendable {
       defer { state.subscribers = [:] }
       return (Array(state.subscribers.values), state.interrupts)
     }
+    decoded?.end()
     interrupts?.interrupt()
     for subscriber in ended { subscriber.receive(.closed) }
   }
@@ -123,15 +145,19 @@ final class ServerListener: Sendable {
 
   private func run() {
     var connection: PostgresConnection?
+    var session: VisibilitySession?
     var channels: Set<String> = []
+    var marks = WaitingMarks()
     var failures = 0
     var nextCheck = 0
-    while let (wanted, interrupts) = next() {
+    while let (wanted, waiting, interrupts) = next() {
       do {
         let listening = try connection ?? connect(interrupts)
         if connection == nil {
-          channels = []
+          (channels, marks) = ([], WaitingMarks())
           connection = listening
+          session = VisibilitySession(listening, timeout: configuration.connectTimeout)
+          decoded?.restart()
           nextCheck = MonotonicClock.nanoseconds + interval
         }
         if wanted != channels {
@@ -139,16 +165,19 @@ final class ServerListener: Sendable {
           channels = wanted
         }
         noteListening(on: channels)
+        try mark(waiting, &marks, listening)
         failures = 0
-        try listening.waitForInput(until: nextCheck)
-        if deliver(listening) { interrupts.wait(nanoseconds: Self.pause) }
+        let due = min(nextCheck, decoded?.nextLook ?? .max, marks.nextTry)
+        try listening.waitForInput(until: due)
+        let hasCommits = try tellDecoded(session)
+        if deliver(listening) || hasCommits { interrupts.wait(nanoseconds: Self.pause) }
         if MonotonicClock.nanoseconds >= nextCheck {
           try check(listening)
           nextCheck = MonotonicClock.nanoseconds + interval
         }
       } catch {
         if let connection { _ = deliver(connection) }
-        connection = nil
+        (connection, session) = (nil, nil)
         failures += 1
         noteLoss(error, isFirst: failures == 1)
         let longest = min(Self.longestPause, 20 << min(failures, 6))
@@ -159,14 +188,30 @@ final class ServerListener: Sendable {
   }
 
   /// The channels that are wanted now. Nil if there are none, after which another subscriber begins anew.
-  private func next() -> (channels: Set<String>, PostgresInterrupt)? {
+  private func next() -> (channels: Set<String>, waiting: Set<String>, PostgresInterrupt)? {
     state.withLock { state in
       guard !state.subscribers.isEmpty, let interrupts = state.interrupts else {
         state.isRunning = false
         return nil
       }
-      return (Set(state.subscribers.values.map(\.channel)), interrupts)
+      let all = state.subscribers.values
+      return (
+        Set(all.map(\.channel)), Set(all.filter(\.isWaiting).map(\.channel)), interrupts
+      )
     }
+  }
+
+  /// Shows others for which channels somebody waits.
+  private func mark(
+    _ waiting: Set<String>, _ marks: inout WaitingMarks, _ connection: PostgresConnection
+  ) throws {
+    connection.deadline = (MonotonicClock.now + configuration.connectTimeout).inNanoseconds
+    let rung = try marks.update(waiting, on: connection)
+    guard !rung.isEmpty else { return }
+    let told = state.withLock { state in
+      state.subscribers.values.filter { $0.isWaiting && rung.contains($0.channel) }
+    }
+    for subscriber in told { subscriber.receive(.listening) }
   }
 
   /// The time between two looks whether the connection is alive, in nanoseconds.
@@ -229,10 +274,25 @@ final class ServerListener: Sendable {
       return
     }
     if try connection.run(all: [check.sql])?.first == check.expected { return }
+    decoded?.restart()
+    tellObservers(.listening)
+  }
+
+  /// Tells observers of the commits that were decoded, and that this session sees. Returns whether there were
+  /// any.
+  private func tellDecoded(_ session: VisibilitySession?) throws -> Bool {
+    guard let decoded, let session else { return false }
+    let touched = try decoded.look(session)
+    if touched?.isEmpty == true { return false }
+    tellObservers(touched.map { .touched($0) } ?? .listening)
+    return true
+  }
+
+  private func tellObservers(_ event: Event) {
     let told = state.withLock { state in
-      state.subscribers.values.filter { $0.channel == ChangeTriggers.channel }
+      state.subscribers.values.filter { $0.isListening && $0.channel == ChangeTriggers.channel }
     }
-    for subscriber in told { subscriber.receive(.listening) }
+    for subscriber in told { subscriber.receive(event) }
   }
 
   /// Ends the subscriptions that can't begin. The others wait for the next connection.

@@ -25,6 +25,7 @@ extension ServerListener: EngineObservation {
         // Nobody has looked since whether the tables are what they were.
         tables.forgetAll()
         state.isListening = false
+        decoded?.begin { [weak self] in self?.wake() }
         state.subscription = try subscribe(to: ChangeTriggers.channel) { [weak self] event in
           self?.receive(event, tell)
         }
@@ -52,9 +53,13 @@ extension ServerListener: EngineObservation {
   }
 
   func end(_ observer: Int) {
+    // In a forked process the lock may be held for ever.
+    guard isOfThisProcess else { return }
     let ended = observers.withLock { state in
       state.all.remove(observer)
-      return state.all.isEmpty ? state.subscription.take() : nil
+      let ended = state.all.isEmpty ? state.subscription.take() : nil
+      if ended != nil { decoded?.end() }
+      return ended
     }
     if let ended { unsubscribe(ended) }
   }
@@ -80,6 +85,7 @@ extension ServerListener: EngineObservation {
         touched.insert(table)
       }
       tell(touched)
+    case .touched(let tables): tell(tables)
     case .failed(let error): fail(error)
     case .closed: fail(DatabaseError(.misuse, "the pool is closed"))
     }
@@ -89,6 +95,7 @@ extension ServerListener: EngineObservation {
     let waiting = observers.withLock { state in
       state.subscription = nil
       state.all = []
+      decoded?.end()
       return state.takeWaiting()
     }
     for waiter in waiting { waiter.resume(throwing: error) }

@@ -66,8 +66,16 @@ extension PostgresEngine {
         found[row.base].flatMap { $0.isTable ? $0 : nil } ?? ObservedTables.Found(isTable: true)
       one.family.insert(row.member)
       one.stamps[row.member] = row.stamp
-      if !row.isReported { one.isReported = false }
+      if row.kind == "r" { one.stored.insert(row.member) }
+      if !row.hasTrigger { one.hasTriggers = false }
       found[row.base] = one
+    }
+    let coverage = servers.tables.coverage
+    for (number, one) in found where one.isTable {
+      // A statement on a table changes rows of its partitions without their triggers: those of some don't
+      // do for the others.
+      let isTriggered = one.hasTriggers && coverage?.countsTriggers != false
+      found[number]?.isReported = isTriggered || coverage?.isCovered(one.stored) == true
     }
     return found
   }
@@ -77,7 +85,7 @@ extension PostgresEngine {
     let base, member: UInt32
     /// As in `pg_class.relkind`.
     let kind: String
-    let isReported: Bool
+    let hasTrigger: Bool
     let stamp: Int64
     /// The quoted name, with its schema.
     let table: String
@@ -117,7 +125,7 @@ extension PostgresEngine {
       }
       members.append(
         Member(
-          base: number(0), member: number(1), kind: text(2), isReported: number(3) == 1,
+          base: number(0), member: number(1), kind: text(2), hasTrigger: number(3) == 1,
           stamp: statement.column(4).integer, table: text(5)))
     }
     return members

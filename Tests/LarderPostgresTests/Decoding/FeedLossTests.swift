@@ -63,6 +63,40 @@ struct FeedLossTests {
     }
   }
 
+  @Test("A feed that is left before a failover's unknown changes were handled begins anew")
+  func leftAfterFailover() async throws {
+    let cluster = try PostgresCluster(standbys: 1, ["-c", "wal_level=logical"])
+    let pool = try FeedServer.pool(cluster.address)
+    try await pool.inDatabase { db in
+      try db.executeStatements("CREATE TABLE city (id BIGINT PRIMARY KEY, name TEXT)")
+    }
+    try cluster.makeSynchronous(0)
+    let beginnings = Lock(0)
+    func begin() async throws -> ServerFeed<RowChange> {
+      try await ServerFeed(
+        pool.changes(of: ["city"]) { _ in beginnings.withLock { $0 += 1 } }.lasting(as: "search"))
+    }
+    var feed: ServerFeed<RowChange>? = try await begin()
+    try await pool.inTransaction { try $0.executeUpdate("INSERT INTO city VALUES (1, 'x')") }
+    #expect(try await feed?.text() == "+1 x")
+    try cluster.kill(0)
+    try cluster.promote(1)
+    // The feed has a slot on the new primary.
+    var slots = 0
+    while slots == 0 {
+      slots =
+        try await pool.read { db in
+          try db.value("SELECT count(*) FROM pg_replication_slots", as: Int.self)
+        } ?? 0
+    }
+    #expect(beginnings.withLock { $0 } == 1)
+    feed = nil
+    let other = try await begin()
+    #expect(beginnings.withLock { $0 } == 2)
+    try await pool.inTransaction { try $0.executeUpdate("INSERT INTO city VALUES (2, 'x')") }
+    #expect(try await other.text() == "+2 x")
+  }
+
   @Test("A second consumer of a feed that lasts waits until the first has ended")
   func takeover() async throws {
     let server = try FeedServer()

@@ -1,6 +1,7 @@
 import Foundation
 import Larder
 import PostgresSupport
+import Testing
 
 @testable import LarderPostgres
 
@@ -8,18 +9,31 @@ import PostgresSupport
 struct ListeningServer {
   let pool: PostgresPool
   let address: String
+  private let server: PostgresServer
   private let database: String
 
-  init(_ change: (inout PostgresConfiguration) -> Void = { _ in }) throws {
-    address = try PostgresServer.shared.database()
+  /// What tells of commits: triggers, and the log of a server that permits it, with triggers of tables
+  /// without keys.
+  static let sources = [PostgresConfiguration.CommitSource.triggers, .automatic]
+
+  /// - Parameter source: what tells of commits; the log has a server of its own.
+  init(
+    _ source: PostgresConfiguration.CommitSource = .triggers,
+    _ change: (inout PostgresConfiguration) -> Void = { _ in }
+  ) throws {
+    server = try source == .triggers ? PostgresServer.shared : FeedServer.shared.get()
+    address = try server.database()
     database = String(address.split(separator: "=").last ?? "")
-    pool = try Self.pool(address, change)
+    pool = try Self.pool(address) { configuration in
+      configuration.commitSource = source
+      change(&configuration)
+    }
     try pool.inTransaction { db in
       try db.executeStatements(
         """
         CREATE TABLE city (id BIGINT PRIMARY KEY, population BIGINT NOT NULL);
         INSERT INTO city VALUES (1, 10), (2, 20);
-        CREATE TABLE other (id BIGINT);
+        CREATE TABLE other (id BIGINT PRIMARY KEY);
         """)
     }
   }
@@ -40,14 +54,45 @@ struct ListeningServer {
   }
 
   /// Runs SQL by another program, in a transaction.
-  func psql(_ sql: String) throws { try PostgresServer.shared.run(sql, database: database) }
+  func psql(_ sql: String) throws { try server.run(sql, database: database) }
 
   static func total(_ db: Database) throws -> Int {
     try db.value("SELECT coalesce(sum(population), 0)::bigint FROM city", as: Int.self) ?? 0
   }
 
+  /// The condition that finds the sessions that tell of commits.
+  static let tells = "\(listens) OR datname = current_database() AND backend_type = 'walsender'"
+
+  /// The tables that the server's log tells of, and those that have triggers.
+  func tellingTables() throws -> [String] {
+    try pool.read { db in
+      try db.executeQuery(
+        """
+        SELECT 'log: ' || r.prrelid::regclass::text AS t FROM pg_publication_rel r
+        UNION ALL SELECT 'trigger: ' || tgrelid::regclass::text FROM pg_trigger
+          WHERE tgname = 'larder_change' ORDER BY t
+        """
+      ).map { try $0.get(at: 0) }
+    }
+  }
+
+  /// Returns once the server's log tells of commits to a table.
+  func waitUntilFollowed(_ table: String) async throws {
+    let number = try await pool.read { db in
+      try db.value("SELECT to_regclass(\(table))::oid::bigint", as: Int.self) ?? 0
+    }
+    guard let decoded = pool.listener.decoded else { return }
+    // Then nothing is left of what was running when it began.
+    #expect(
+      try await becomesTrue { decoded.isCovered([UInt32(number)]) && decoded.nextLook == .max })
+  }
+
   /// The condition that finds the session that listens.
-  static let listens = "datname = current_database() AND query LIKE 'LISTEN%'"
+  static let listens = """
+    datname = current_database() AND backend_type = 'client backend' AND (query LIKE 'LISTEN%'
+      OR query LIKE 'SELECT pg_catalog.pg_current_snapshot%'
+      OR query LIKE 'SELECT coalesce(string_agg(transactionid%')
+    """
 
   /// How many sessions listen.
   func listenerCount() throws -> Int {

@@ -21,13 +21,12 @@ private struct City: Record, Equatable {
   "Observed values on a server", .enabled(if: PostgresServer.isInstalled),
   .timeLimit(.minutes(10)))
 struct ServerValueTests {
-  private let server: ListeningServer
-  private var pool: PostgresPool { server.pool }
-
-  init() throws { server = try ListeningServer() }
-
-  @Test("A value follows records, SQL and TRUNCATE of its pool, and of another program")
-  func follows() async throws {
+  @Test(
+    "A value follows records, SQL and TRUNCATE of its pool, and of another program",
+    arguments: ListeningServer.sources)
+  func follows(_ source: PostgresConfiguration.CommitSource) async throws {
+    let server = try ListeningServer(source)
+    let pool = server.pool
     var totals = pool.values(of: ListeningServer.total).makeAsyncIterator()
     #expect(try await totals.next() == 30)
     try await pool.inTransaction { db in
@@ -48,8 +47,12 @@ struct ServerValueTests {
     #expect(try await totals.next() == 0)
   }
 
-  @Test("A value isn't read again after a commit to another table, or a rollback")
-  func others() async throws {
+  @Test(
+    "A value isn't read again after a commit to another table, or a rollback",
+    arguments: ListeningServer.sources)
+  func others(_ source: PostgresConfiguration.CommitSource) async throws {
+    let server = try ListeningServer(source)
+    let pool = server.pool
     let count = Lock(0)
     var totals = pool.values { db in
       count.withLock { $0 += 1 }
@@ -59,14 +62,23 @@ struct ServerValueTests {
       .makeAsyncIterator()
     #expect(try await totals.next() == 30)
     #expect(try await rows.next() == 0)
+    try await pool.inTransaction { try $0.executeUpdate("INSERT INTO other VALUES (0)") }
+    #expect(try await rows.next() == 1)
+    try await pool.inTransaction {
+      try $0.executeUpdate("UPDATE city SET population = 15 WHERE id = 1")
+    }
+    #expect(try await totals.next() == 35)
+    if source == .automatic {
+      for table in ["city", "other"] { try await server.waitUntilFollowed(table) }
+    }
     try await pool.inTransaction {
       try $0.executeUpdate("UPDATE city SET population = 16 WHERE id = 1")
     }
     try await pool.inTransaction { try $0.executeUpdate("INSERT INTO other VALUES (1)") }
     #expect(try await totals.next() == 36)
-    #expect(try await rows.next() == 1)
+    #expect(try await rows.next() == 2)
     let before = count.withLock { $0 }
-    for number in 2...9 {
+    for number in 3...9 {
       try await pool.inTransaction { try $0.executeUpdate("INSERT INTO other VALUES (\(number))") }
       #expect(try await rows.next() == number)
     }
@@ -79,8 +91,12 @@ struct ServerValueTests {
     #expect(count.withLock { $0 } == before + 1)
   }
 
-  @Test("A value that equals the previous one is left out, and a slow consumer gets the newest")
-  func equal() async throws {
+  @Test(
+    "A value that equals the previous one is left out, and a slow consumer gets the newest",
+    arguments: ListeningServer.sources)
+  func equal(_ source: PostgresConfiguration.CommitSource) async throws {
+    let server = try ListeningServer(source)
+    let pool = server.pool
     var totals = pool.values(of: ListeningServer.total).makeAsyncIterator()
     #expect(try await totals.next() == 30)
     try server.psql(
@@ -98,8 +114,12 @@ struct ServerValueTests {
     #expect(last == 50)
   }
 
-  @Test("Values see through views, functions, foreign keys, partitions and inheritance")
-  func throughOthers() async throws {
+  @Test(
+    "Values see through views, functions, foreign keys, partitions and inheritance",
+    arguments: ListeningServer.sources)
+  func throughOthers(_ source: PostgresConfiguration.CommitSource) async throws {
+    let server = try ListeningServer(source)
+    let pool = server.pool
     try server.psql(
       """
       CREATE VIEW large AS SELECT * FROM city WHERE population > 15;
@@ -135,14 +155,18 @@ struct ServerValueTests {
     #expect(try await parents.next() == 1)
   }
 
-  @Test("After the connection that listens was ended, a value has what was committed meanwhile")
-  func ended() async throws {
+  @Test(
+    "After the connection that listens was ended, a value has what was committed meanwhile",
+    arguments: ListeningServer.sources)
+  func ended(_ source: PostgresConfiguration.CommitSource) async throws {
+    let server = try ListeningServer(source)
+    let pool = server.pool
     var totals = pool.values(of: ListeningServer.total).makeAsyncIterator()
     #expect(try await totals.next() == 30)
     for number in 1...5 {
       try server.psql(
         """
-        SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity WHERE \(ListeningServer.listens);
+        SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity WHERE \(ListeningServer.tells);
         INSERT INTO city VALUES (\(100 + number), 1)
         """)
       #expect(try await totals.next() == 30 + number)
@@ -150,8 +174,11 @@ struct ServerValueTests {
   }
 
   @Test(
-    "A cancelled task's values end, and its connection that listens; so do those of a closed pool")
-  func ends() async throws {
+    "A cancelled task's values end, and its connection that listens; so do those of a closed pool",
+    arguments: ListeningServer.sources)
+  func ends(_ source: PostgresConfiguration.CommitSource) async throws {
+    let server = try ListeningServer(source)
+    let pool = server.pool
     let following = Task { [pool] in
       var last = 0
       for try await total in pool.values(of: ListeningServer.total) { last = total }
@@ -168,8 +195,12 @@ struct ServerValueTests {
     try await closing.value
   }
 
-  @Test("A closure that reads no table gives one value; one that throws ends its sequence")
-  func noTable() async throws {
+  @Test(
+    "A closure that reads no table gives one value; one that throws ends its sequence",
+    arguments: ListeningServer.sources)
+  func noTable(_ source: PostgresConfiguration.CommitSource) async throws {
+    let server = try ListeningServer(source)
+    let pool = server.pool
     var one = pool.values { try $0.value("SELECT 1", as: Int.self) }.makeAsyncIterator()
     #expect(try await one.next() == 1)
     #expect(try await one.next() == nil)
@@ -181,8 +212,12 @@ struct ServerValueTests {
     #expect(error?.code == .readOnly)
   }
 
-  @Test("What can't be observed throws: a materialized view, and a savepoint that is rolled back")
-  func refused() async throws {
+  @Test(
+    "What can't be observed throws: a materialized view, and a savepoint that is rolled back",
+    arguments: ListeningServer.sources)
+  func refused(_ source: PostgresConfiguration.CommitSource) async throws {
+    let server = try ListeningServer(source)
+    let pool = server.pool
     try server.psql("CREATE MATERIALIZED VIEW total AS SELECT sum(population) AS v FROM city")
     await #expect(throws: UnsupportedByEngine.self) {
       for try await _ in pool.values(of: {
@@ -201,8 +236,11 @@ struct ServerValueTests {
   }
 
   @Test(
-    "While another transaction writes to the table, the first value comes, and later its change")
-  func held() async throws {
+    "While another transaction writes to the table, the first value comes, and later its change",
+    arguments: ListeningServer.sources)
+  func held(_ source: PostgresConfiguration.CommitSource) async throws {
+    let server = try ListeningServer(source)
+    let pool = server.pool
     let other = try Database.postgres(server.address)
     try other.executeStatements("BEGIN; UPDATE city SET population = 1")
     var totals = pool.values(of: ListeningServer.total).makeAsyncIterator()

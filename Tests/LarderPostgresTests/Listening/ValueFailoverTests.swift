@@ -8,8 +8,13 @@ import Testing
   "Observed values over restarts and failovers", .serialized,
   .enabled(if: PostgresServer.isInstalled), .timeLimit(.minutes(20)))
 struct ValueFailoverTests {
-  private static func pool(_ cluster: PostgresCluster) throws -> PostgresPool {
-    let pool = try ListeningServer.pool(cluster.address) { $0.reads = .replicas(waitAtMost: .zero) }
+  private typealias Source = PostgresConfiguration.CommitSource
+
+  private static func pool(_ cluster: PostgresCluster, _ source: Source) throws -> PostgresPool {
+    let pool = try ListeningServer.pool(cluster.address) {
+      $0.reads = .replicas(waitAtMost: .zero)
+      $0.commitSource = source
+    }
     try pool.inTransaction { db in
       try db.executeStatements(
         """
@@ -26,10 +31,12 @@ struct ValueFailoverTests {
     }
   }
 
-  @Test("After the server has restarted, a value has what was committed since, and follows on")
-  func restart() async throws {
-    let cluster = try PostgresCluster(standbys: 0)
-    let (pool, other) = (try Self.pool(cluster), try ListeningServer.pool(cluster.address))
+  @Test(
+    "After the server has restarted, a value has what was committed since, and follows on",
+    arguments: [PostgresConfiguration.CommitSource.triggers, .log])
+  func restart(_ source: PostgresConfiguration.CommitSource) async throws {
+    let cluster = try PostgresCluster(standbys: 0, ["-c", "wal_level=logical"])
+    let (pool, other) = (try Self.pool(cluster, source), try ListeningServer.pool(cluster.address))
     var totals = pool.values(of: ListeningServer.total).makeAsyncIterator()
     var events = pool.notifications(on: "cities").makeAsyncIterator()
     #expect(try await totals.next() == 30)
@@ -46,10 +53,12 @@ struct ValueFailoverTests {
     try await pool.close()
   }
 
-  @Test("After a failover, a value follows the new primary, and reads no replica that lags")
-  func failover() async throws {
-    let cluster = try PostgresCluster(standbys: 1)
-    let pool = try Self.pool(cluster)
+  @Test(
+    "After a failover, a value follows the new primary, and reads no replica that lags",
+    arguments: [PostgresConfiguration.CommitSource.triggers, .log])
+  func failover(_ source: PostgresConfiguration.CommitSource) async throws {
+    let cluster = try PostgresCluster(standbys: 1, ["-c", "wal_level=logical"])
+    let pool = try Self.pool(cluster, source)
     try cluster.makeSynchronous(0)
     var totals = pool.values(of: ListeningServer.total).makeAsyncIterator()
     #expect(try await totals.next() == 30)

@@ -8,15 +8,19 @@ import TestSupport
 /// Feeds of a server's changes, whose connections are cut, and whose server is restarted.
 enum Feed: Verb {
   static let help = """
-    feed [--commits 20000] [--processes 4] [--restarts 4] [--seed 1] [--json]
+    feed [--commits 20000] [--processes 4] [--restarts 4] [--failovers 0] [--seed 1]
+         [--json]
       Processes write through pools of their own, until there are so many commits, a tenth of them rolled back.
       Three consumers keep copies by feeds: one by a feed that doesn't last and begins anew when changes are unknown;
       one by a feed that lasts; and one that lasts and is left and begun again all the time. Their connections are
-      cut again and again, and the server is shut down or killed, so many times. In the end each copy has to equal
-      the tables; nothing may have been passed over, nothing come out of order, or be unknown to one that lasts.
+      cut again and again, and the server is shut down or killed, so many times; or its synchronous standby takes
+      the place of a killed primary, after which changes are unknown, and feeds that last begin anew. In the end each
+      copy has to equal the tables; nothing may have been passed over, nothing come out of order, or be unknown to one
+      that lasts for another reason than a failover.
     """
   static let options: [String: String?] = [
-    "commits": "20000", "processes": "4", "restarts": "4", "seed": "1", "json": nil,
+    "commits": "20000", "processes": "4", "restarts": "4", "failovers": "0", "seed": "1",
+    "json": nil,
   ]
   static let child = "feed-child"
 
@@ -89,18 +93,33 @@ enum Feed: Verb {
     }
   }
 
-  /// Follows a feed that lasts until the task is cancelled. Begins it again after so many transactions at most.
+  /// Follows a feed that lasts until the task is cancelled. Begins it again after so many transactions at most, and
+  /// anew where changes are unknown.
   private static func followLasting(
     _ name: String, _ pool: PostgresPool, _ copy: FollowedCopy, patience: Int
   ) async throws {
     while !Task.isCancelled {
       var left = Int.random(in: 1...patience)
+      var isUnknown = false
       let feed = pool.changes(of: FollowedCopy.tables) { try copy.read($0) }.lasting(as: name)
       for try await transaction in feed {
-        if transaction.isFromElsewhere { copy.state.withLock { $0.unknowns += 1 } }
+        if transaction.isFromElsewhere {
+          copy.state.withLock { $0.unknowns += 1 }
+          isUnknown = true
+          break
+        }
         copy.apply(transaction, at: Date().timeIntervalSince1970)
         left -= 1
         if left == 0 { break }
+      }
+      while isUnknown, !Task.isCancelled {
+        do {
+          try await pool.inDatabase { _ = try LastingFeed.remove($0, name) }
+          isUnknown = false
+        } catch let error as DatabaseError where error.sqlState == "55006" {
+          // The feed that was left has its slot for another moment.
+          try await Task.sleep(for: .milliseconds(10))
+        }
       }
     }
   }
@@ -110,10 +129,12 @@ enum Feed: Verb {
   static func run(_ options: Options) throws {
     let (commits, processes) = (try options.number("commits"), try options.number("processes"))
     let restarts = Int(options.text("restarts")) ?? 0
+    let failovers = Int(options.text("failovers")) ?? 0
     let seed = UInt64(try options.number("seed"))
     var figures = Figures("feed", unit: "commits", options)
     let cluster = try PostgresCluster(
-      standbys: 0, ["-c", "wal_level=logical", "-c", "max_replication_slots=20"])
+      standbys: failovers > 0 ? 1 : 0,
+      ["-c", "wal_level=logical", "-c", "max_replication_slots=20", "-c", "max_wal_senders=20"])
     let setup = try pool(cluster.address)
     try setup.inDatabase { db in
       try db.executeStatements(
@@ -126,6 +147,7 @@ enum Feed: Verb {
         try db.executeUpdate("INSERT INTO tally VALUES (?, 0, NULL)", writer)
       }
     }
+    if failovers > 0 { try cluster.makeSynchronous(0) }
     let copies = ["anew", "lasting", "left"].map { (name: $0, copy: FollowedCopy()) }
     let failure = Lock<(any Error)?>(nil)
     let tasks = copies.map { name, copy in
@@ -148,7 +170,7 @@ enum Feed: Verb {
         child, cluster.address, "\(writer)", "\(share)", "\(seed * 100 + UInt64(writer))")
     }
     var cuts = 0
-    var done = 0
+    var (done, primary) = (0, 0)
     func total() throws -> Int {
       try setup.read { try $0.value("SELECT sum(n)::bigint FROM tally", as: Int.self) } ?? 0
     }
@@ -160,9 +182,17 @@ enum Feed: Verb {
             "SELECT count(pg_terminate_backend(active_pid)) FROM pg_replication_slots", as: Int.self
           )
         } ?? 0
-      if done < restarts, try total() > commits * (done + 1) / (restarts + 1) {
-        try done.isMultiple(of: 2) ? cluster.kill(0) : cluster.shutDown(0)
-        try cluster.start(0)
+      if done < restarts + failovers,
+        try total() > commits * (done + 1) / (restarts + failovers + 1)
+      {
+        // Failovers come last, by which restarts are as without any.
+        if done >= restarts {
+          try cluster.failOver(from: primary)
+          primary = 1 - primary
+        } else {
+          try done.isMultiple(of: 2) ? cluster.kill(0) : cluster.shutDown(0)
+          try cluster.start(0)
+        }
         done += 1
       }
       if let error = failure.withLock({ $0 }) { throw error }
@@ -184,14 +214,16 @@ enum Feed: Verb {
       // Only a feed that is left and begun again gets a transaction twice; only one that doesn't last has
       // unknown ones.
       let isRight =
-        (name == "left" || state.repeats == 0) && (name == "anew" || state.unknowns == 0)
+        (name == "left" || state.repeats == 0) && (name == "anew" || state.unknowns <= failovers)
       figures.failed += state.missed + state.misplaced + (isSame ? 0 : 1) + (isRight ? 0 : 1)
       figures.details.append(
         "\(name): \(isSame ? "equal" : "NOT EQUAL"), \(state.transactions) transactions, "
           + "\(state.missed) missed, \(state.misplaced) out of order, \(state.repeats) repeated, "
           + "\(state.unknowns) unknown, median latency \(state.latencies.median)")
     }
-    figures.details.append("\(processes) processes, \(cuts) connections cut, \(done) restarts")
+    figures.details.append(
+      "\(processes) processes, \(cuts) connections cut, \(restarts) restarts, \(failovers) failovers"
+    )
     guard count >= commits else { throw Wrong("only \(count) commits") }
     try figures.end()
   }

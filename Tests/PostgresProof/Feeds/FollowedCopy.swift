@@ -23,11 +23,11 @@ final class FollowedCopy: Sendable {
 
   static let tables = ["item", "tally"]
 
-  /// Reads both tables anew.
+  /// Reads both tables anew, for a feed that begins. After a failover, its positions may be smaller.
   func read(_ db: Database) throws {
     let items = try Self.items(db)
     let tally = try Self.tally(db)
-    state.withLock { ($0.items, $0.tally) = (items, tally) }
+    state.withLock { ($0.items, $0.tally, $0.last) = (items, tally, .min) }
   }
 
   static func items(_ db: Database) throws -> [Int64: [DatabaseValue]] {

@@ -1,0 +1,33 @@
+import Larder
+
+// How idle workers are woken on a server. On SQLite, observation wakes them.
+
+extension JobQueue {
+  static let channel = "larder_job"
+
+  /// Wakes the idle workers of the queues of jobs that are ready, once the transaction is committed.
+  static func wakeWorkers(of jobs: [StoredJob], _ db: Database) throws {
+    guard db.hasEngine else { return }
+    for queue in Set(jobs.filter { $0.state == .ready }.map(\.queue)).sorted() {
+      try db.signal(channel, queue)
+    }
+  }
+}
+
+/// The signals of an idle worker.
+struct WorkerSignals {
+  private var reception: (any EngineSignalReception)?
+  private var hasAsked = false
+
+  /// Waits for signals, or lets others do without. Without signals, as behind a pooler, the worker looks for
+  /// jobs from time to time.
+  mutating func wait(
+    _ isWaiting: Bool, _ store: any DatabaseAccess, _ ring: @escaping @Sendable (String?) -> Void
+  ) async {
+    if !hasAsked {
+      hasAsked = true
+      reception = try? await store.signals(on: JobQueue.channel, ring)
+    }
+    reception?.wait(isWaiting)
+  }
+}

@@ -1,0 +1,123 @@
+import LarderSQLite
+
+/// The commits that were decoded, but that other sessions may not see yet.
+struct CommitVisibility {
+  var pending: [LoggedCommit] = []
+  /// Whether commits may have been missed.
+  var isUnknown = false
+  /// Whether a stream has begun. Commits that were logged before it, but that nobody saw yet, aren't decoded:
+  /// they are among the transactions that run after it has begun.
+  var isStartingAnew = false
+  /// When to look at what is pending, in nanoseconds of the `MonotonicClock`.
+  var nextLook = 0
+  /// The time until the next look, in nanoseconds.
+  private var pause = shortestPause
+
+  private static let shortestPause = 1_000_000
+  private static let longestPause = 100_000_000
+
+  enum Work {
+    case nothing, unknown, anew
+    case commits([LoggedCommit])
+  }
+
+  var due: Int { isUnknown || isStartingAnew ? 0 : pending.isEmpty ? .max : nextLook }
+
+  /// Takes out what is to be done now.
+  mutating func take() -> Work {
+    guard due <= MonotonicClock.nanoseconds else { return .nothing }
+    if isStartingAnew {
+      // What is pending runs still, or is seen by whoever looks from now on.
+      (isStartingAnew, isUnknown, pending) = (false, false, [])
+      return .anew
+    }
+    if isUnknown {
+      isUnknown = false
+      return .unknown
+    }
+    defer { pending = [] }
+    return .commits(pending)
+  }
+
+  /// Takes back what isn't seen yet.
+  ///
+  /// - Parameter seen: whether others were seen.
+  mutating func giveBack(_ commits: [LoggedCommit], seen: Bool) {
+    pause = seen ? Self.shortestPause : min(2 * pause, Self.longestPause)
+    // Those that have come meanwhile are looked at next.
+    if pending.isEmpty { nextLook = MonotonicClock.nanoseconds + pause }
+    pending += commits
+  }
+}
+
+/// Which transactions a session sees.
+///
+/// See [Transaction IDs and
+/// Snapshots](https://www.postgresql.org/docs/current/functions-info.html#FUNCTIONS-INFO-SNAPSHOT).
+struct ServerSnapshot {
+  private let oldest, next: UInt32
+  private let running: Set<UInt32>
+
+  /// Reads `oldest:next:running,running`, in which numbers have their epochs.
+  init?(_ text: String) {
+    let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+    guard parts.count == 3, let oldest = UInt64(parts[0]), let next = UInt64(parts[1]) else {
+      return nil
+    }
+    self.oldest = UInt32(truncatingIfNeeded: oldest)
+    self.next = UInt32(truncatingIfNeeded: next)
+    running = Set(
+      parts[2].split(separator: ",").compactMap { UInt64($0) }
+        .map { UInt32(truncatingIfNeeded: $0) })
+  }
+
+  /// Whether a transaction has ended. Numbers without an epoch are compared as on a circle.
+  func sees(_ transaction: UInt32) -> Bool {
+    func isBefore(_ limit: UInt32) -> Bool { Int32(bitPattern: transaction &- limit) < 0 }
+    return isBefore(oldest) || isBefore(next) && !running.contains(transaction)
+  }
+}
+
+/// A session that is asked which transactions have ended.
+final class VisibilitySession {
+  private let connection: PostgresConnection
+  private let timeout: Duration
+  private var statements: [String: PostgresStatement] = [:]
+
+  init(_ connection: PostgresConnection, timeout: Duration) {
+    self.connection = connection
+    self.timeout = timeout
+  }
+
+  func snapshot() throws -> ServerSnapshot {
+    let text = try text("SELECT pg_catalog.pg_current_snapshot()::text")
+    guard let snapshot = ServerSnapshot(text) else {
+      throw PostgresFailure("08P01", "the server has sent no snapshot", isConnectionLost: true)
+    }
+    return snapshot
+  }
+
+  /// The transactions that others don't see yet: each holds a lock on its own number until they do.
+  func running() throws -> [LoggedCommit] {
+    try text(
+      """
+      SELECT coalesce(string_agg(transactionid::text, ','), '') FROM pg_catalog.pg_locks
+      WHERE locktype = 'transactionid' AND mode = 'ExclusiveLock' AND granted
+      """
+    ).split(separator: ",").compactMap { UInt32($0) }
+      .map { LoggedCommit(transaction: $0, tables: nil) }
+  }
+
+  private func text(_ sql: String) throws -> String {
+    connection.deadline = (MonotonicClock.now + timeout).inNanoseconds
+    let statement = try statements[sql] ?? connection.prepare(sql, parameterCount: 0)
+    statements[sql] = statement
+    try statement.execute()
+    var text = ""
+    while try statement.next() {
+      text = String(decoding: statement.column(0).bytes, as: UTF8.self)
+    }
+    try statement.reset()
+    return text
+  }
+}

@@ -1,0 +1,154 @@
+import Foundation
+import Larder
+import LarderPostgres
+
+/// What an observer of a value costs those that write to its table: rounds of half a second without one, and
+/// with one of each source of commits, in turn.
+struct ValueCost {
+  private let address: String
+  private let rounds: Int
+
+  init(_ address: String, rounds: Int) {
+    self.address = address
+    self.rounds = rounds
+  }
+
+  private enum Side: CaseIterable { case alone, triggers, log }
+
+  /// A pool with one connection, whose values have a source.
+  static func observing(
+    _ address: String, _ source: PostgresConfiguration.CommitSource
+  ) throws -> PostgresPool {
+    var configuration = PostgresConfiguration()
+    configuration.connections = 1
+    configuration.retryLimit = .seconds(600)
+    configuration.commitSource = source
+    return try PostgresPool(address, configuration: configuration)
+  }
+
+  /// Measures, and describes each side.
+  func measure(writers: Int) throws -> [String] {
+    let admin = try onePool(address)
+    let pools = try (0..<writers).map { _ in try onePool(address) }
+    var rates: [Side: [Double]] = [:]
+    var times: [Side: [Double]] = [:]
+    var decoding: [Double] = []
+    _ = try work(pools)
+    for round in 0..<rounds {
+      // Each has each place as often.
+      let order = Side.allCases.indices.map { Side.allCases[($0 + round) % 3] }
+      for side in order {
+        try admin.inTransaction { try $0.reportChanges(of: ["counter"], false) }
+        let observation = try observe(side)
+        let decoder = side == .log ? try decoder(admin) : nil
+        let before = decoder.map(processorTime) ?? 0
+        let done = try work(pools)
+        if let decoder {
+          decoding.append(Double(processorTime(decoder) - before) / Double(done.commits) / 1_000)
+        }
+        observation?.cancel()
+        rates[side, default: []].append(Double(done.commits) / done.seconds)
+        times[side, default: []].append(Double(done.time) / Double(done.commits) / 1_000)
+      }
+    }
+    func median(_ numbers: [Double]?) -> Double { (numbers ?? [0]).sorted()[rounds / 2] }
+    func ratio(_ numbers: [Side: [Double]], _ side: Side) -> Double {
+      median(zip(numbers[side] ?? [], numbers[.alone] ?? []).map { $0 / $1 })
+    }
+    return Side.allCases.map { side in
+      let rate = median(rates[side]).rounded()
+      let time = String(format: "%.1f", median(times[side]))
+      let text =
+        "\(writers) writers, \(side): \(Int(rate)) commits a second, \(time) µs of processors each"
+      guard side != .alone else { return text }
+      let ratios = [ratio(rates, side), ratio(times, side)].map { String(format: "%.3f", $0) }
+      let decoded =
+        side == .log ? " (and \(String(format: "%.1f", median(decoding))) µs of decoding)" : ""
+      return text + decoded
+        + ", \(ratios[0]) and \(ratios[1]) times as much in the median of \(rounds) rounds"
+    }
+  }
+
+  /// Begins to observe the counters, and returns once commits are told.
+  private func observe(_ side: Side) throws -> Observation? {
+    guard side != .alone else { return nil }
+    let pool = try Self.observing(address, side == .log ? .log : .triggers)
+    let first = DispatchSemaphore(value: 0)
+    let observation = pool.values(of: { db in
+      try db.executeQuery("SELECT n FROM counter ORDER BY id").map {
+        try $0.get(at: 0, as: Int.self)
+      }
+    }) {
+      complain("\($0)")
+    } onValue: { _ in
+      first.signal()
+    }
+    first.wait()
+    return observation
+  }
+
+  /// The server's process that decodes the log.
+  private func decoder(_ admin: PostgresPool) throws -> Int32 {
+    while true {
+      let process = try admin.inDatabase { db in
+        try db.value(
+          """
+          SELECT s.pid FROM pg_stat_replication s JOIN pg_replication_slots r ON r.active_pid = s.pid
+          WHERE r.slot_type = 'logical' AND s.state = 'streaming'
+          """, as: Int32.self)
+      }
+      if let process { return process }
+      usleep(1_000)
+    }
+  }
+
+  /// What writers have done.
+  private struct Work {
+    var commits = 0
+    /// The processor time of the writers' threads and their sessions, in nanoseconds.
+    var time = 0
+    var seconds = 0.0
+  }
+
+  private func work(_ pools: [PostgresPool]) throws -> Work {
+    let total = Lock(Work())
+    let start = ContinuousClock.now
+    let end = start + .milliseconds(500)
+    try onThreads(pools.count) { writer in
+      let session = try pools[writer].inDatabase { db in
+        try db.value("SELECT pg_backend_pid()", as: Int32.self) ?? 0
+      }
+      var commits = 0
+      let before = threadTime + processorTime(session)
+      while ContinuousClock.now < end {
+        try pools[writer].inTransaction { db in
+          try db.executeUpdate("UPDATE counter SET n = n + 1 WHERE id = ?", writer + 1)
+        }
+        commits += 1
+      }
+      let time = threadTime + processorTime(session) - before
+      total.withLock { work in
+        work.commits += commits
+        work.time += time
+      }
+    }
+    var work = total.withLock { $0 }
+    work.seconds = (ContinuousClock.now - start) / .seconds(1)
+    return work
+  }
+
+  private var threadTime: Int { Self.nanoseconds(CLOCK_THREAD_CPUTIME_ID) }
+
+  /// The processor time of a server's process, in nanoseconds.
+  private func processorTime(_ process: Int32) -> Int {
+    var clock = clockid_t()
+    clock_getcpuclockid(process, &clock)
+    return Self.nanoseconds(clock)
+  }
+
+  private static func nanoseconds(_ clock: clockid_t) -> Int {
+    var time = timespec()
+    clock_gettime(clock, &time)
+    return time.tv_sec * 1_000_000_000 + time.tv_nsec
+  }
+}
