@@ -1,10 +1,7 @@
 import Foundation
 import Larder
 import LarderJobs
-<<<<<<< HEAD
-=======
 import LarderPostgres
->>>>>>> b-values
 import PostgresSupport
 import Testing
 
