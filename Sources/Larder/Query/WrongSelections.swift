@@ -39,8 +39,8 @@ public enum RowsOfAnotherType: Reason {}
 )
 extension RowsOfAnotherType: Mistake {}
 
-// It isn't disfavored: an argument that becomes an Any is a lesser fault than the disfavored overloads of `select`,
-// which the type checker would try with all operators otherwise.
+// It isn't disfavored: an argument that becomes an Optional is a lesser fault than the disfavored overloads of `select`,
+// which the type checker would try with all operators otherwise. A right step has fewer such arguments.
 /// A step that doesn't exist, or takes other arguments. This one takes any, but no closures.
 @dynamicCallable
 @_documentation(visibility: internal)
@@ -50,7 +50,7 @@ public struct AnyArguments<Statement> {
   /// The statement without this step.
   @_documentation(visibility: internal)
   public func dynamicallyCall(
-    withKeywordArguments arguments: KeyValuePairs<String, Any>
+    withKeywordArguments arguments: KeyValuePairs<String, Any?>
   ) -> Statement { statement }
 }
 
@@ -206,18 +206,19 @@ extension AParameterForEachValue where Limit.Refusal: Reason {
 }
 
 // The rows are of a type that has no members of its own, so that mistakes in what is done with rows are told as such.
-// An Optional parameter is the only reason for which the type checker prefers the right functions.
 extension Selection {
   /// Not available: the rows have another type.
   @_documentation(visibility: internal)
+  @_disfavoredOverload
   public func fetchAll<Other: ExpressibleByArrayLiteral, Cause: Reason>(
-    _ db: Database?, because: Cause.Type = RowsOfAnotherType.self
+    _ db: Database, because: Cause.Type = RowsOfAnotherType.self
   ) throws -> Other where Cause.Refusal: Reason { [] }
 
   /// Not available: the row has another type.
   @_documentation(visibility: internal)
+  @_disfavoredOverload
   public func fetchOne<Other: ExpressibleByNilLiteral, Cause: Reason>(
-    _ db: Database?, because: Cause.Type = RowsOfAnotherType.self
+    _ db: Database, because: Cause.Type = RowsOfAnotherType.self
   ) throws -> Other where Cause.Refusal: Reason { nil }
 }
 
