@@ -10,7 +10,8 @@ public enum NoSuchStep: Reason {}
   *, unavailable,
   message: """
     a selection has no such step, or it takes other arguments: order, group, having and filter { $1 > 5 }, \
-    limit(10, offset: 20), distinct(), page(db, after: cursor, limit: 20), union(other), fetchAll(db), fetchOne(db)
+    limit(10, offset: 20), distinct(), page(db, after: cursor, limit: 20), union(other), fetchAll(db), fetchOne(db); \
+    update and delete follow a query without select
     """
 )
 extension NoSuchStep: Mistake {}
@@ -38,6 +39,8 @@ public enum RowsOfAnotherType: Reason {}
 )
 extension RowsOfAnotherType: Mistake {}
 
+// It isn't disfavored: an argument that becomes an Optional is a lesser fault than the disfavored overloads of `select`,
+// which the type checker would try with all operators otherwise. A right step has fewer such arguments.
 /// A step that doesn't exist, or takes other arguments. This one takes any, but no closures.
 @dynamicCallable
 @_documentation(visibility: internal)
@@ -45,6 +48,19 @@ public struct AnyArguments<Statement> {
   fileprivate let statement: Statement
 
   /// The statement without this step.
+  @_documentation(visibility: internal)
+  public func dynamicallyCall(
+    withKeywordArguments arguments: KeyValuePairs<String, Any?>
+  ) -> Statement { statement }
+}
+
+/// The rows that are combined with a selection's, of whatever type.
+@dynamicCallable
+@_documentation(visibility: internal)
+public struct OtherRows<Statement> {
+  fileprivate let statement: Statement
+
+  /// The statement without the other rows.
   @_documentation(visibility: internal)
   @_disfavoredOverload
   public func dynamicallyCall(
@@ -57,6 +73,29 @@ public struct AnyArguments<Statement> {
 @_documentation(visibility: internal)
 public struct AnyStep<Statement, Cause: Reason>: ~Copyable {
   fileprivate let statement: Statement
+}
+
+/// A placeholder for a row that can't be changed.
+@dynamicMemberLookup
+@_documentation(visibility: internal)
+public struct NoSuchRow {
+  /// Not available.
+  public subscript(dynamicMember name: String) -> Any? {
+    get { name }
+    set {}
+  }
+  /// Not available.
+  public subscript(dynamicMember name: String) -> NoSuchParameter {
+    get { NoSuchParameter() }
+    set {}
+  }
+}
+
+extension NoSuchParameter {
+  /// Not available.
+  public static func += <Other>(left: inout Self, right: Other) {}
+  /// Not available.
+  public static func -= <Other>(left: inout Self, right: Other) {}
 }
 
 // The call is the mistake, because the compiler's message about a dynamic member is at the chain's beginning. There
@@ -113,6 +152,11 @@ extension AnyStep where Cause.Refusal: Reason {
       NoSuchParameter, NoSuchParameter, NoSuchParameter
     ) -> Result
   ) -> Statement { statement }
+  /// Not available: rows of a selection aren't changed.
+  @_documentation(visibility: internal)
+  public func callAsFunction(_ db: Database, _ closure: (inout NoSuchRow) -> Void) -> Statement {
+    statement
+  }
   /// Not available: there is no such step.
   @_documentation(visibility: internal)
   public func callAsFunction<each Argument: Equatable>(_ arguments: repeat each Argument)
@@ -135,31 +179,30 @@ extension AParameterForEachValue {
 extension AParameterForEachValue where Step.Refusal: Reason {
   /// Not available: there is no such step.
   @_documentation(visibility: internal)
-  @_disfavoredOverload
   public subscript(dynamicMember name: String) -> AnyArguments<Self> {
     AnyArguments(statement: self)
   }
 
-  /// Not available: the step takes other arguments.
-  @_documentation(visibility: internal)
-  @_disfavoredOverload
-  public var limit: AnyArguments<Self> { AnyArguments(statement: self) }
-  /// Not available: the step takes other arguments.
+  // Disfavored, since the step that exists has no arguments either.
+  /// Not available: the step takes no arguments.
   @_documentation(visibility: internal)
   @_disfavoredOverload
   public var distinct: AnyArguments<Self> { AnyArguments(statement: self) }
   /// Not available: the step takes other arguments.
   @_documentation(visibility: internal)
-  @_disfavoredOverload
   public var page: AnyArguments<Self> { AnyArguments(statement: self) }
   /// Not available: the step takes other arguments.
   @_documentation(visibility: internal)
-  @_disfavoredOverload
   public var fetchAll: AnyArguments<()> { AnyArguments(statement: ()) }
   /// Not available: the step takes other arguments.
   @_documentation(visibility: internal)
-  @_disfavoredOverload
   public var fetchOne: AnyArguments<()> { AnyArguments(statement: ()) }
+}
+
+extension AParameterForEachValue where Limit.Refusal: Reason {
+  /// Not available: the number of rows is an Int.
+  @_documentation(visibility: internal)
+  public var limit: AnyArguments<Self> { AnyArguments(statement: self) }
 }
 
 // The rows are of a type that has no members of its own, so that mistakes in what is done with rows are told as such.
@@ -179,11 +222,20 @@ extension Selection {
   ) throws -> Other where Cause.Refusal: Reason { nil }
 }
 
+extension AParameterForEachValue where Rows.Refusal: Reason, Row: DatabaseValueConvertible {
+  /// Not available: the other rows have another type.
+  @_documentation(visibility: internal)
+  public var union: AnyArguments<Self> { AnyArguments(statement: self) }
+}
+
+// Of several values, it is disfavored twice. The type checker tries the right step too, for which it tries all
+// operators before it finds that the rows differ, unless it finds a lesser mistake there: that of a closure whose
+// expressions aren't used.
 extension AParameterForEachValue where Rows.Refusal: Reason {
   /// Not available: the other rows have another type.
   @_documentation(visibility: internal)
   @_disfavoredOverload
-  public var union: AnyArguments<Self> { AnyArguments(statement: self) }
+  public var union: OtherRows<Self> { OtherRows(statement: self) }
 }
 
 // MARK: A selection without expressions

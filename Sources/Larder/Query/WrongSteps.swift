@@ -7,7 +7,6 @@
 @_documentation(visibility: internal)
 public struct NoSuchParameter: OperandsOfDifferentTypes, Sendable {
   /// Not available.
-  @_disfavoredOverload
   public subscript(dynamicMember name: String) -> SQLExpression<NoSuchValue> { .wrong }
 }
 
@@ -18,6 +17,10 @@ public protocol AParameterForEachValue: Reason {
   associatedtype Step: Reason
   /// The reason why rows don't fit.
   associatedtype Rows: Reason
+  /// The reason why there is no such limit.
+  associatedtype Limit: Reason
+  /// The type of the rows.
+  associatedtype Row
 }
 
 extension Selection: AParameterForEachValue {
@@ -27,6 +30,9 @@ extension Selection: AParameterForEachValue {
   /// The reason why rows don't fit.
   @_documentation(visibility: internal)
   public typealias Rows = RowsOfAnotherType
+  /// The reason why there is no such limit.
+  @_documentation(visibility: internal)
+  public typealias Limit = LimitTakesAnInt
 }
 
 @available(
@@ -38,208 +44,205 @@ extension Selection: AParameterForEachValue {
 )
 extension Selection: Mistake {}
 
+// The closures are Optional, and the functions aren't disfavored: the type checker prefers the right functions, since
+// their closures needn't become Optionals, and that is a lesser fault than the disfavored overloads of `select`. With
+// equal ones it would try those for a better meaning of the chain, and in them all operators of a selected expression.
 extension AParameterForEachValue where Refusal: Reason {
   /// Not available: the closure's parameters don't fit the selection's values.
-  @_disfavoredOverload
-  public func order<Result>(_ closure: (NoSuchParameter) -> Result) -> Self { self }
+  public func order<Result>(_ closure: ((NoSuchParameter) -> Result)?) -> Self { self }
   /// Not available: the closure's parameters don't fit the selection's values.
-  @_disfavoredOverload
-  public func order<Result>(
-    _ closure: (NoSuchParameter, NoSuchParameter) -> Result
-  ) -> Self { self }
-  /// Not available: the closure's parameters don't fit the selection's values.
-  @_disfavoredOverload
-  public func order<Result>(
-    _ closure: (NoSuchParameter, NoSuchParameter, NoSuchParameter) -> Result
-  ) -> Self { self }
-  /// Not available: the closure's parameters don't fit the selection's values.
-  @_disfavoredOverload
-  public func order<Result>(
-    _ closure: (NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter) -> Result
-  ) -> Self { self }
-  /// Not available: the closure's parameters don't fit the selection's values.
-  @_disfavoredOverload
-  public func order<Result>(
-    _ closure: (NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter)
-      -> Result
-  ) -> Self { self }
-  /// Not available: the closure's parameters don't fit the selection's values.
-  @_disfavoredOverload
-  public func order<Result>(
-    _ closure: (
-      NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter,
-      NoSuchParameter
-    ) -> Result
-  ) -> Self { self }
-  /// Not available: the closure's parameters don't fit the selection's values.
-  @_disfavoredOverload
-  public func order<Result>(
-    _ closure: (
-      NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter,
-      NoSuchParameter, NoSuchParameter
-    ) -> Result
-  ) -> Self { self }
-  /// Not available: the closure's parameters don't fit the selection's values.
-  @_disfavoredOverload
-  public func order<Result>(
-    _ closure: (
-      NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter,
-      NoSuchParameter, NoSuchParameter, NoSuchParameter
-    ) -> Result
-  ) -> Self { self }
-  /// Not available: the closure's parameters don't fit the selection's values.
-  @_disfavoredOverload
-  public func group<Result>(_ closure: (NoSuchParameter) -> Result) -> Self { self }
-  /// Not available: the closure's parameters don't fit the selection's values.
-  @_disfavoredOverload
-  public func group<Result>(
-    _ closure: (NoSuchParameter, NoSuchParameter) -> Result
-  ) -> Self { self }
-  /// Not available: the closure's parameters don't fit the selection's values.
-  @_disfavoredOverload
-  public func group<Result>(
-    _ closure: (NoSuchParameter, NoSuchParameter, NoSuchParameter) -> Result
-  ) -> Self { self }
-  /// Not available: the closure's parameters don't fit the selection's values.
-  @_disfavoredOverload
-  public func group<Result>(
-    _ closure: (NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter) -> Result
-  ) -> Self { self }
-  /// Not available: the closure's parameters don't fit the selection's values.
-  @_disfavoredOverload
-  public func group<Result>(
-    _ closure: (NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter)
-      -> Result
-  ) -> Self { self }
-  /// Not available: the closure's parameters don't fit the selection's values.
-  @_disfavoredOverload
-  public func group<Result>(
-    _ closure: (
-      NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter,
-      NoSuchParameter
-    ) -> Result
-  ) -> Self { self }
-  /// Not available: the closure's parameters don't fit the selection's values.
-  @_disfavoredOverload
-  public func group<Result>(
-    _ closure: (
-      NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter,
-      NoSuchParameter, NoSuchParameter
-    ) -> Result
-  ) -> Self { self }
-  /// Not available: the closure's parameters don't fit the selection's values.
-  @_disfavoredOverload
-  public func group<Result>(
-    _ closure: (
-      NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter,
-      NoSuchParameter, NoSuchParameter, NoSuchParameter
-    ) -> Result
-  ) -> Self { self }
-  /// Not available: the closure's parameters don't fit the selection's values.
-  @_disfavoredOverload
-  public func filter(_ closure: (NoSuchParameter) -> SQLExpression<Bool>) -> Self {
+  public func order<Result>(_ closure: ((NoSuchParameter, NoSuchParameter) -> Result)?) -> Self {
     self
   }
   /// Not available: the closure's parameters don't fit the selection's values.
-  @_disfavoredOverload
-  public func filter(
-    _ closure: (NoSuchParameter, NoSuchParameter) -> SQLExpression<
-      Bool
-    >
+  public func order<Result>(
+    _ closure: ((NoSuchParameter, NoSuchParameter, NoSuchParameter) -> Result)?
   ) -> Self { self }
   /// Not available: the closure's parameters don't fit the selection's values.
-  @_disfavoredOverload
-  public func filter(
-    _ closure: (NoSuchParameter, NoSuchParameter, NoSuchParameter) -> SQLExpression<Bool>
+  public func order<Result>(
+    _ closure: ((NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter) -> Result)?
   ) -> Self { self }
   /// Not available: the closure's parameters don't fit the selection's values.
-  @_disfavoredOverload
-  public func filter(
-    _ closure: (NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter) ->
-      SQLExpression<Bool>
-  ) -> Self { self }
-  /// Not available: the closure's parameters don't fit the selection's values.
-  @_disfavoredOverload
-  public func filter(
-    _ closure: (NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter)
-      -> SQLExpression<Bool>
-  ) -> Self { self }
-  /// Not available: the closure's parameters don't fit the selection's values.
-  @_disfavoredOverload
-  public func filter(
+  public func order<Result>(
     _ closure: (
-      NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter,
-      NoSuchParameter
-    ) -> SQLExpression<Bool>
+      (NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter) ->
+        Result
+    )?
   ) -> Self { self }
   /// Not available: the closure's parameters don't fit the selection's values.
-  @_disfavoredOverload
-  public func filter(
+  public func order<Result>(
     _ closure: (
-      NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter,
-      NoSuchParameter, NoSuchParameter
-    ) -> SQLExpression<Bool>
+      (
+        NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter,
+        NoSuchParameter
+      ) -> Result
+    )?
   ) -> Self { self }
   /// Not available: the closure's parameters don't fit the selection's values.
-  @_disfavoredOverload
-  public func filter(
+  public func order<Result>(
     _ closure: (
-      NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter,
-      NoSuchParameter, NoSuchParameter, NoSuchParameter
-    ) -> SQLExpression<Bool>
+      (
+        NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter,
+        NoSuchParameter, NoSuchParameter
+      ) -> Result
+    )?
   ) -> Self { self }
   /// Not available: the closure's parameters don't fit the selection's values.
-  @_disfavoredOverload
-  public func having(_ closure: (NoSuchParameter) -> SQLExpression<Bool>) -> Self {
+  public func order<Result>(
+    _ closure: (
+      (
+        NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter,
+        NoSuchParameter, NoSuchParameter, NoSuchParameter
+      ) -> Result
+    )?
+  ) -> Self { self }
+  /// Not available: the closure's parameters don't fit the selection's values.
+  public func group<Result>(_ closure: ((NoSuchParameter) -> Result)?) -> Self { self }
+  /// Not available: the closure's parameters don't fit the selection's values.
+  public func group<Result>(_ closure: ((NoSuchParameter, NoSuchParameter) -> Result)?) -> Self {
     self
   }
   /// Not available: the closure's parameters don't fit the selection's values.
-  @_disfavoredOverload
-  public func having(
-    _ closure: (NoSuchParameter, NoSuchParameter) -> SQLExpression<
-      Bool
-    >
+  public func group<Result>(
+    _ closure: ((NoSuchParameter, NoSuchParameter, NoSuchParameter) -> Result)?
   ) -> Self { self }
   /// Not available: the closure's parameters don't fit the selection's values.
-  @_disfavoredOverload
-  public func having(
-    _ closure: (NoSuchParameter, NoSuchParameter, NoSuchParameter) -> SQLExpression<Bool>
+  public func group<Result>(
+    _ closure: ((NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter) -> Result)?
   ) -> Self { self }
   /// Not available: the closure's parameters don't fit the selection's values.
-  @_disfavoredOverload
-  public func having(
-    _ closure: (NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter) ->
-      SQLExpression<Bool>
+  public func group<Result>(
+    _ closure: (
+      (NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter) ->
+        Result
+    )?
   ) -> Self { self }
   /// Not available: the closure's parameters don't fit the selection's values.
-  @_disfavoredOverload
-  public func having(
-    _ closure: (NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter)
-      -> SQLExpression<Bool>
+  public func group<Result>(
+    _ closure: (
+      (
+        NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter,
+        NoSuchParameter
+      ) -> Result
+    )?
   ) -> Self { self }
   /// Not available: the closure's parameters don't fit the selection's values.
-  @_disfavoredOverload
+  public func group<Result>(
+    _ closure: (
+      (
+        NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter,
+        NoSuchParameter, NoSuchParameter
+      ) -> Result
+    )?
+  ) -> Self { self }
+  /// Not available: the closure's parameters don't fit the selection's values.
+  public func group<Result>(
+    _ closure: (
+      (
+        NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter,
+        NoSuchParameter, NoSuchParameter, NoSuchParameter
+      ) -> Result
+    )?
+  ) -> Self { self }
+  /// Not available: the closure's parameters don't fit the selection's values.
+  public func filter(_ closure: ((NoSuchParameter) -> SQLExpression<Bool>)?) -> Self { self }
+  /// Not available: the closure's parameters don't fit the selection's values.
+  public func filter(_ closure: ((NoSuchParameter, NoSuchParameter) -> SQLExpression<Bool>)?)
+    -> Self
+  { self }
+  /// Not available: the closure's parameters don't fit the selection's values.
+  public func filter(
+    _ closure: ((NoSuchParameter, NoSuchParameter, NoSuchParameter) -> SQLExpression<Bool>)?
+  ) -> Self { self }
+  /// Not available: the closure's parameters don't fit the selection's values.
+  public func filter(
+    _ closure: (
+      (NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter) -> SQLExpression<Bool>
+    )?
+  ) -> Self { self }
+  /// Not available: the closure's parameters don't fit the selection's values.
+  public func filter(
+    _ closure: (
+      (NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter) ->
+        SQLExpression<Bool>
+    )?
+  ) -> Self { self }
+  /// Not available: the closure's parameters don't fit the selection's values.
+  public func filter(
+    _ closure: (
+      (
+        NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter,
+        NoSuchParameter
+      ) -> SQLExpression<Bool>
+    )?
+  ) -> Self { self }
+  /// Not available: the closure's parameters don't fit the selection's values.
+  public func filter(
+    _ closure: (
+      (
+        NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter,
+        NoSuchParameter, NoSuchParameter
+      ) -> SQLExpression<Bool>
+    )?
+  ) -> Self { self }
+  /// Not available: the closure's parameters don't fit the selection's values.
+  public func filter(
+    _ closure: (
+      (
+        NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter,
+        NoSuchParameter, NoSuchParameter, NoSuchParameter
+      ) -> SQLExpression<Bool>
+    )?
+  ) -> Self { self }
+  /// Not available: the closure's parameters don't fit the selection's values.
+  public func having(_ closure: ((NoSuchParameter) -> SQLExpression<Bool>)?) -> Self { self }
+  /// Not available: the closure's parameters don't fit the selection's values.
+  public func having(_ closure: ((NoSuchParameter, NoSuchParameter) -> SQLExpression<Bool>)?)
+    -> Self
+  { self }
+  /// Not available: the closure's parameters don't fit the selection's values.
+  public func having(
+    _ closure: ((NoSuchParameter, NoSuchParameter, NoSuchParameter) -> SQLExpression<Bool>)?
+  ) -> Self { self }
+  /// Not available: the closure's parameters don't fit the selection's values.
   public func having(
     _ closure: (
-      NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter,
-      NoSuchParameter
-    ) -> SQLExpression<Bool>
+      (NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter) -> SQLExpression<Bool>
+    )?
   ) -> Self { self }
   /// Not available: the closure's parameters don't fit the selection's values.
-  @_disfavoredOverload
   public func having(
     _ closure: (
-      NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter,
-      NoSuchParameter, NoSuchParameter
-    ) -> SQLExpression<Bool>
+      (NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter) ->
+        SQLExpression<Bool>
+    )?
   ) -> Self { self }
   /// Not available: the closure's parameters don't fit the selection's values.
-  @_disfavoredOverload
   public func having(
     _ closure: (
-      NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter,
-      NoSuchParameter, NoSuchParameter, NoSuchParameter
-    ) -> SQLExpression<Bool>
+      (
+        NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter,
+        NoSuchParameter
+      ) -> SQLExpression<Bool>
+    )?
+  ) -> Self { self }
+  /// Not available: the closure's parameters don't fit the selection's values.
+  public func having(
+    _ closure: (
+      (
+        NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter,
+        NoSuchParameter, NoSuchParameter
+      ) -> SQLExpression<Bool>
+    )?
+  ) -> Self { self }
+  /// Not available: the closure's parameters don't fit the selection's values.
+  public func having(
+    _ closure: (
+      (
+        NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter, NoSuchParameter,
+        NoSuchParameter, NoSuchParameter, NoSuchParameter
+      ) -> SQLExpression<Bool>
+    )?
   ) -> Self { self }
 }
 
@@ -247,19 +250,14 @@ extension AParameterForEachValue where Refusal: Reason {
 @_documentation(visibility: internal)
 public enum LimitTakesAnInt: Reason {}
 
-@available(*, unavailable, message: "limit takes the number of rows, an Int")
+@available(
+  *, unavailable,
+  message:
+    "limit takes the number of rows, an Int: limit(10), or limit(10, offset: 20) after 20 others"
+)
 extension LimitTakesAnInt: Mistake {}
 
 extension Query {
-  /// Not available: the number of rows is an Int.
-  @_documentation(visibility: internal)
-  @_disfavoredOverload
-  public func limit<Other, Cause: Reason>(
-    _ count: Other, because: Cause.Type = LimitTakesAnInt.self
-  ) -> Self where Cause.Refusal: Reason { self }
-}
-
-extension Selection {
   /// Not available: the number of rows is an Int.
   @_documentation(visibility: internal)
   @_disfavoredOverload
