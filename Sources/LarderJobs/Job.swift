@@ -54,7 +54,7 @@ extension Job {
     } else if try !stored.insert(db, or: .ignore) {
       return nil
     }
-    try JobQueue.wakeWorkers(of: [stored], db)
+    try WorkerSignals.wake(workersOf: [stored], db)
     return stored.id
   }
 

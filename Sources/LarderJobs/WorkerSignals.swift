@@ -2,22 +2,20 @@ import Larder
 
 // How idle workers are woken on a server. On SQLite, observation wakes them.
 
-extension JobQueue {
+/// The signals of an idle worker.
+struct WorkerSignals {
+  private var reception: (any EngineSignalReception)?
+  private var hasAsked = false
+
   static let channel = "larder_job"
 
   /// Wakes the idle workers of the queues of jobs that are ready, once the transaction is committed.
-  static func wakeWorkers(of jobs: [StoredJob], _ db: Database) throws {
+  static func wake(workersOf jobs: [StoredJob], _ db: Database) throws {
     guard db.hasEngine else { return }
     for queue in Set(jobs.filter { $0.state == .ready }.map(\.queue)).sorted() {
       try db.signal(channel, queue)
     }
   }
-}
-
-/// The signals of an idle worker.
-struct WorkerSignals {
-  private var reception: (any EngineSignalReception)?
-  private var hasAsked = false
 
   /// Waits for signals, or lets others do without. Without signals, as behind a pooler, the worker looks for
   /// jobs from time to time.
@@ -26,7 +24,7 @@ struct WorkerSignals {
   ) async {
     if !hasAsked {
       hasAsked = true
-      reception = try? await store.signals(on: JobQueue.channel, ring)
+      reception = try? await store.signals(on: Self.channel, ring)
     }
     reception?.wait(isWaiting)
   }

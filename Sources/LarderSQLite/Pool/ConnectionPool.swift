@@ -86,10 +86,6 @@ final class ConnectionPool: ScopeRunner, @unchecked Sendable {
 
   var maximum: Int { slots.count }
 
-  func interrupt() {
-    for slot in slots { slot.interrupts.withLock { $0 }?.interrupt() }
-  }
-
   // MARK: Scopes
 
   /// Runs a body on a reader, and waits for one if all are busy.

@@ -91,6 +91,10 @@ extension ConnectionPool {
       ? DatabaseError(.misuse, "the pool is closed") : FileLocation.movedError(path)
   }
 
+  func interrupt() {
+    for slot in slots { slot.interrupts.withLock { $0 }?.interrupt() }
+  }
+
   func timeoutError() -> DatabaseError {
     refusals.add(1, ordering: .relaxed)
     let age =

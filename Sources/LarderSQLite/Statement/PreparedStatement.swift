@@ -373,18 +373,7 @@ package final class PreparedStatement {
     connection.statementTimes?._withUnsafeGuaranteedRef {
       $0.work.addAlone(measurement.reading)
     }
-    return connection.measures ? traceEvent() : nil
-  }
-
-  private func traceEvent() -> TraceEvent? {
-    connection.onTimedStatement?({ sql }, measurement.spent)
-    guard connection.reporting.trace != nil,
-      measurement.spent >= connection.reporting.slowStatementThreshold
-    else { return nil }
-    let shows = connection.reporting.showsArguments
-    return TraceEvent(
-      sql: sql, expandedSQL: shows ? Connection.expandedSQL(of: handle) : nil,
-      duration: measurement.spent, waited: connection.waited, rows: measurement.rowCount)
+    return connection.measures ? traceEvent(measurement) : nil
   }
 
   /// Calls a closure during which the statement can't be stepped, reset or finalized. If anything

@@ -94,4 +94,16 @@ extension PreparedStatement {
     error.sql = sql
     return error
   }
+
+  /// Tells the scope's span of an execution that has ended, and returns what the trace is told of it.
+  func traceEvent(_ measurement: StatementMeasurement) -> TraceEvent? {
+    connection.onTimedStatement?({ sql }, measurement.spent)
+    guard connection.reporting.trace != nil,
+      measurement.spent >= connection.reporting.slowStatementThreshold
+    else { return nil }
+    let shows = connection.reporting.showsArguments
+    return TraceEvent(
+      sql: sql, expandedSQL: shows ? Connection.expandedSQL(of: handle) : nil,
+      duration: measurement.spent, waited: connection.waited, rows: measurement.rowCount)
+  }
 }
