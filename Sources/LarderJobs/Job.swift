@@ -54,7 +54,7 @@ extension Job {
     } else if try !stored.insert(db, or: .ignore) {
       return nil
     }
-    try JobQueue.wakeWorkers(of: [stored], db)
+    try StoredJob.wakeWorkers(of: [stored], db)
     return stored.id
   }
 

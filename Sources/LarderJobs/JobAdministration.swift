@@ -53,7 +53,7 @@ extension JobQueue {
         $0.attempts = 0
       }
     }
-    if count > 0 { try db.signal(channel, "") }
+    if count > 0 { try db.signal(WorkerSignals.channel, "") }
     return count
   }
 

@@ -2,20 +2,20 @@ import Larder
 
 // How idle workers are woken on a server. On SQLite, observation wakes them.
 
-extension JobQueue {
-  static let channel = "larder_job"
-
+extension StoredJob {
   /// Wakes the idle workers of the queues of jobs that are ready, once the transaction is committed.
   static func wakeWorkers(of jobs: [StoredJob], _ db: Database) throws {
     guard db.hasEngine else { return }
     for queue in Set(jobs.filter { $0.state == .ready }.map(\.queue)).sorted() {
-      try db.signal(channel, queue)
+      try db.signal(WorkerSignals.channel, queue)
     }
   }
 }
 
 /// The signals of an idle worker.
 struct WorkerSignals {
+  static let channel = "larder_job"
+
   private var reception: (any EngineSignalReception)?
   private var hasAsked = false
 
@@ -26,7 +26,7 @@ struct WorkerSignals {
   ) async {
     if !hasAsked {
       hasAsked = true
-      reception = try? await store.signals(on: JobQueue.channel, ring)
+      reception = try? await store.signals(on: Self.channel, ring)
     }
     reception?.wait(isWaiting)
   }
