@@ -16,6 +16,8 @@ final class RunningJobs: Sendable {
     var outcomes: [JobOutcome] = []
     /// Whether a claim may find something.
     var mayClaim = true
+    /// Whether a job may have come since the last claim began, which then hasn't seen it.
+    var isRung = false
     var isObserving = false
     /// When the worker was told to end; nil if it wasn't.
     var ending: ContinuousClock.Instant?
@@ -94,7 +96,11 @@ final class RunningJobs: Sendable {
 
   /// How many jobs to claim now.
   func room(_ concurrency: Int) -> Int {
-    state.withLock { $0.mayClaim && $0.ending == nil ? max(0, concurrency - $0.jobs.count) : 0 }
+    state.withLock { state in
+      guard state.mayClaim, state.ending == nil, state.jobs.count < concurrency else { return 0 }
+      state.isRung = false
+      return concurrency - state.jobs.count
+    }
   }
 
   func hasWork(_ concurrency: Int) -> Bool {
@@ -109,7 +115,7 @@ final class RunningJobs: Sendable {
     state.withLock { $0.ending == nil && $0.jobs.count < concurrency }
   }
 
-  func noteClaim(hasMore: Bool) { state.withLock { $0.mayClaim = hasMore } }
+  func noteClaim(hasMore: Bool) { state.withLock { $0.mayClaim = hasMore || $0.isRung } }
 
   /// Notes that ready jobs are observed from now on; false if they are already, or there is no room for any.
   func beginsObserving(_ concurrency: Int) -> Bool {
@@ -126,6 +132,7 @@ final class RunningJobs: Sendable {
     state.withLock {
       $0.isObserving = false
       $0.mayClaim = true
+      $0.isRung = true
     }
     ring()
   }

@@ -2,8 +2,23 @@ import Larder
 
 // How idle workers are woken on a server. On SQLite, observation wakes them.
 
+<<<<<<< HEAD
+=======
+extension StoredJob {
+  /// Wakes the idle workers of the queues of jobs that are ready, once the transaction is committed.
+  static func wakeWorkers(of jobs: [StoredJob], _ db: Database) throws {
+    guard db.hasEngine else { return }
+    for queue in Set(jobs.filter { $0.state == .ready }.map(\.queue)).sorted() {
+      try db.signal(WorkerSignals.channel, queue)
+    }
+  }
+}
+
+>>>>>>> b-values
 /// The signals of an idle worker.
 struct WorkerSignals {
+  static let channel = "larder_job"
+
   private var reception: (any EngineSignalReception)?
   private var hasAsked = false
 

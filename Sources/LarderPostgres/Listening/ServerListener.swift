@@ -167,6 +167,8 @@ final class ServerListener: Sendable {
         noteListening(on: channels)
         try mark(waiting, &marks, listening)
         failures = 0
+        // A wake-up may have come, and been taken, while the server was asked.
+        guard isWanted(channels, waiting) else { continue }
         let due = min(nextCheck, decoded?.nextLook ?? .max, marks.nextTry)
         try listening.waitForInput(until: due)
         let hasCommits = try tellDecoded(session)
@@ -198,6 +200,14 @@ final class ServerListener: Sendable {
       return (
         Set(all.map(\.channel)), Set(all.filter(\.isWaiting).map(\.channel)), interrupts
       )
+    }
+  }
+
+  private func isWanted(_ channels: Set<String>, _ waiting: Set<String>) -> Bool {
+    state.withLock { state in
+      let all = state.subscribers.values
+      return Set(all.map(\.channel)) == channels
+        && Set(all.filter(\.isWaiting).map(\.channel)) == waiting
     }
   }
 
