@@ -54,11 +54,7 @@ extension Job {
     } else if try !stored.insert(db, or: .ignore) {
       return nil
     }
-<<<<<<< HEAD
-    try WorkerSignals.wake(workersOf: [stored], db)
-=======
     try StoredJob.wakeWorkers(of: [stored], db)
->>>>>>> b-values
     return stored.id
   }
 

@@ -140,11 +140,7 @@ extension StoredJob {
     }
     let isUnique = jobs.contains { $0.unique != nil }
     try insert(db, contentsOf: jobs, or: isUnique ? .ignore : nil)
-<<<<<<< HEAD
-    try WorkerSignals.wake(workersOf: jobs + (batch.map { [$0] } ?? []), db)
-=======
     try wakeWorkers(of: jobs + (batch.map { [$0] } ?? []), db)
->>>>>>> b-values
     return batch?.id
   }
 

@@ -2,8 +2,6 @@ import Larder
 
 // How idle workers are woken on a server. On SQLite, observation wakes them.
 
-<<<<<<< HEAD
-=======
 extension StoredJob {
   /// Wakes the idle workers of the queues of jobs that are ready, once the transaction is committed.
   static func wakeWorkers(of jobs: [StoredJob], _ db: Database) throws {
@@ -14,23 +12,12 @@ extension StoredJob {
   }
 }
 
->>>>>>> b-values
 /// The signals of an idle worker.
 struct WorkerSignals {
   static let channel = "larder_job"
 
   private var reception: (any EngineSignalReception)?
   private var hasAsked = false
-
-  static let channel = "larder_job"
-
-  /// Wakes the idle workers of the queues of jobs that are ready, once the transaction is committed.
-  static func wake(workersOf jobs: [StoredJob], _ db: Database) throws {
-    guard db.hasEngine else { return }
-    for queue in Set(jobs.filter { $0.state == .ready }.map(\.queue)).sorted() {
-      try db.signal(channel, queue)
-    }
-  }
 
   /// Waits for signals, or lets others do without. Without signals, as behind a pooler, the worker looks for
   /// jobs from time to time.
