@@ -5,8 +5,10 @@ import LarderSQLite
 protocol TableCoverage: AnyObject, Sendable {
   /// Whether tables that have triggers needn't be covered.
   var countsTriggers: Bool { get }
-  /// Whether commits to all of these tables are told.
-  func isCovered(_ tables: Set<UInt32>) -> Bool
+  /// Whether commits to all of these tables are told. If one isn't as it was when that began, it begins anew.
+  ///
+  /// - Parameter tables: the tables' ``ObservedTables/stamp``s, as just looked up.
+  func isCovered(_ tables: [UInt32: Int64]) -> Bool
   /// Has commits to tables told from now on. Returns those that need triggers; nil if the server isn't ready
   /// yet. Throws if they can't be told without triggers, and are to be.
   ///

@@ -16,8 +16,8 @@ final class DecodedCommits: TableCoverage, Sendable {
     var failure: (any Error)?
     /// The tables to be followed.
     var wanted: Set<UInt32> = []
-    /// The tables that are followed, and those that can't be.
-    var covered: Set<UInt32> = []
+    /// The stamps of the tables that are followed, and the tables that can't be.
+    var covered: [UInt32: Int64] = [:]
     var refused: Set<UInt32> = []
     /// The stream that follows, and those that are to take its place.
     var streams: [CommitStream] = []
@@ -57,9 +57,21 @@ final class DecodedCommits: TableCoverage, Sendable {
 
   var countsTriggers: Bool { configuration.commitSource != .log }
 
-  func isCovered(_ tables: Set<UInt32>) -> Bool {
-    state.withLock { $0.wake != nil && $0.failure == nil && tables.isSubset(of: $0.covered) }
+  func isCovered(_ tables: [UInt32: Int64]) -> Bool {
+    let (isCovered, isOutdated) = state.withLock { state in
+      guard state.wake != nil, state.failure == nil,
+        tables.keys.allSatisfy({ state.covered[$0] != nil })
+      else { return (false, false) }
+      // A publication that was changed since may leave commits out, and then nothing else would tell.
+      let isSame = tables.allSatisfy { state.covered[$0.key] == $0.value }
+      return (isSame, !isSame && !state.isPreparing)
+    }
+    if isOutdated { restart() }
+    return isCovered
   }
+
+  /// The tables that are followed.
+  var followed: Set<UInt32> { state.withLock { Set($0.covered.keys) } }
 
   /// How long ``cover(_:)`` waits for the server, in nanoseconds.
   private static let patience = 200_000_000
@@ -71,7 +83,7 @@ final class DecodedCommits: TableCoverage, Sendable {
       let (isDecided, refused, failure) = try state.withLock { state in
         if state.wake == nil || state.failure != nil { return (true, members, state.failure) }
         state.wanted.formUnion(members)
-        if members.isSubset(of: state.covered.union(state.refused)) {
+        if members.allSatisfy({ state.covered[$0] != nil || state.refused.contains($0) }) {
           return (true, state.refused, nil)
         }
         if !state.isPreparing { try startStream(&state) }
@@ -109,7 +121,7 @@ final class DecodedCommits: TableCoverage, Sendable {
       guard state.wake != nil, state.failure == nil, !state.wanted.isEmpty else { return ([], nil) }
       let ended = state.streams.filter { $0 !== state.current }
       state.streams.removeAll { $0 !== state.current }
-      (state.covered, state.refused) = ([], [])
+      (state.covered, state.refused) = ([:], [])
       do { try startStream(&state) } catch { return (ended, error) }
       return (ended, nil)
     }
@@ -127,7 +139,7 @@ final class DecodedCommits: TableCoverage, Sendable {
     let (wanted, wake) = state.withLock { state in
       let isGap = state.current == nil && !state.covered.isEmpty
       if isGap {
-        state.covered = []
+        state.covered = [:]
         state.visibility.isUnknown = true
       }
       return (state.wanted, isGap ? state.wake : nil)
@@ -139,7 +151,7 @@ final class DecodedCommits: TableCoverage, Sendable {
   /// Called when a stream's slot was made: no later commit to these tables is missed. Returns false if the
   /// stream isn't wanted any more.
   func begin(
-    _ stream: CommitStream, _ wanted: Set<UInt32>, _ published: Set<UInt32>
+    _ stream: CommitStream, _ wanted: Set<UInt32>, _ published: [UInt32: Int64]
   ) throws -> Bool {
     let (isWanted, replaced, wake) = try state.withLock { state in
       guard state.streams.contains(where: { $0 === stream }), !stream.isEnded else {
@@ -149,7 +161,7 @@ final class DecodedCommits: TableCoverage, Sendable {
       state.streams = [stream]
       state.current = stream
       state.covered = published
-      state.refused = wanted.subtracting(published)
+      state.refused = wanted.subtracting(published.keys)
       state.visibility.isStartingAnew = true
       // Others have been read meanwhile.
       if wanted != state.wanted { try startStream(&state) }
@@ -189,7 +201,7 @@ final class DecodedCommits: TableCoverage, Sendable {
     let (streams, wake) = state.withLock { state in
       guard state.wake != nil else { return ([CommitStream](), state.wake) }
       state.failure = error
-      state.covered = []
+      state.covered = [:]
       state.current = nil
       state.visibility = CommitVisibility()
       state.visibility.isUnknown = true

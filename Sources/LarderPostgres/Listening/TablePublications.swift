@@ -6,8 +6,8 @@ import LarderSQLite
 struct TablePublications {
   /// The names of the publications.
   private(set) var names: Set<String> = []
-  /// The tables that they have.
-  private(set) var tables: Set<Oid> = []
+  /// The tables that they have, with their ``ObservedTables/stamp``s.
+  private(set) var tables: [Oid: Int64] = [:]
 
   private let connection: ReplicationConnection
 
@@ -44,7 +44,7 @@ struct TablePublications {
     for table in found where table.isLogged {
       guard let name = table.publication else { continue }
       names.insert(name)
-      tables.insert(table.number)
+      tables[table.number] = table.stamp
     }
   }
 
@@ -66,6 +66,7 @@ struct TablePublications {
     /// Whether it can be published: the server would refuse updates of a published table without a key.
     let isPublishable: Bool
     let publication: String?
+    let stamp: Int64
   }
 
   private func look(for tables: Set<Oid>) throws -> [Found] {
@@ -81,17 +82,17 @@ struct TablePublications {
             OR EXISTS (SELECT FROM pg_catalog.pg_publication_rel r
               WHERE r.prpubid = p.oid AND r.prrelid = c.oid
               AND to_jsonb(r)->>'prqual' IS NULL AND to_jsonb(r)->>'prattrs' IS NULL))
-          ORDER BY p.puballtables, p.pubname LIMIT 1)
+          ORDER BY p.puballtables, p.pubname LIMIT 1), \(ObservedTables.stamp)
       FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
       WHERE c.oid = ANY('{\(list)}'::oid[]) AND c.relkind = 'r' ORDER BY c.oid
       """)
     return rows.compactMap { row in
-      guard row.count == 5, let number = row[0].flatMap({ Oid($0) }), let name = row[1] else {
-        return nil
-      }
+      guard row.count == 6, let number = row[0].flatMap({ Oid($0) }), let name = row[1],
+        let stamp = row[5].flatMap({ Int64($0) })
+      else { return nil }
       return Found(
         number: number, name: name, isLogged: row[2] == "t", isPublishable: row[3] == "t",
-        publication: row[4])
+        publication: row[4], stamp: stamp)
     }
   }
 }

@@ -75,7 +75,8 @@ extension PostgresEngine {
       // A statement on a table changes rows of its partitions without their triggers: those of some don't
       // do for the others.
       let isTriggered = one.hasTriggers && coverage?.countsTriggers != false
-      found[number]?.isReported = isTriggered || coverage?.isCovered(one.stored) == true
+      let stored = one.stamps.filter { one.stored.contains($0.key) }
+      found[number]?.isReported = isTriggered || coverage?.isCovered(stored) == true
     }
     return found
   }

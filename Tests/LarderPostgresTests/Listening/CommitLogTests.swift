@@ -167,7 +167,7 @@ struct CommitLogTests {
     let city = try await admin.read { db in
       UInt32(try db.value("SELECT 'city'::regclass::oid::bigint", as: Int.self) ?? 0)
     }
-    #expect(try await becomesTrue { decoded.isCovered([city]) && decoded.nextLook == .max })
+    #expect(try await becomesTrue { decoded.followed.contains(city) && decoded.nextLook == .max })
     func waitFor(_ standby: String) async throws {
       try await admin.inDatabase { db in
         try db.executeUpdate(

@@ -84,7 +84,9 @@ struct ListeningServer {
     guard let decoded = pool.listener.decoded else { return }
     // Then nothing is left of what was running when it began.
     #expect(
-      try await becomesTrue { decoded.isCovered([UInt32(number)]) && decoded.nextLook == .max })
+      try await becomesTrue {
+        decoded.followed.contains(UInt32(number)) && decoded.nextLook == .max
+      })
   }
 
   /// The condition that finds the session that listens.
