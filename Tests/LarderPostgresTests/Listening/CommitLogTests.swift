@@ -210,6 +210,17 @@ struct CommitLogTests {
     for (number, change) in changes.enumerated() {
       try server.psql("\(change); INSERT INTO city VALUES (\(100 + number), 1)")
       #expect(try await totals.next() == 31 + number)
+      // It is made again once somebody looks at the tables, and until then the next change would find none.
+      #expect(
+        try await becomesTrue {
+          try server.pool.read { db in
+            try db.value(
+              """
+              SELECT count(*) FROM pg_publication p JOIN pg_publication_rel r ON r.prpubid = p.oid
+              WHERE r.prrelid = 'city'::regclass AND p.pubinsert AND p.pubdelete
+              """, as: Int.self)
+          } == 1
+        })
       try await server.waitUntilFollowed("city")
     }
   }
