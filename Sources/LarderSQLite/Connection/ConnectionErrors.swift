@@ -103,3 +103,73 @@ extension Connection {
     (isReporting, callDepth) = (false, callDepth - 1)
   }
 }
+
+// SQLite doesn't tell which foreign key has failed, so the error lists those that the statement can break.
+
+extension Connection {
+  /// The foreign keys that a statement can break by its own changes of rows, in words; nil if none is found.
+  /// Only the schema is read. Triggers and cascades may have broken others.
+  func foreignKeys(changedBy sql: String) -> String? {
+    guard let change = RowStatement(sql) else { return nil }
+    let found = untracked {
+      (change.writesRows ? keys(of: change) : []) + (change.removesRows ? keys(to: change) : [])
+    }
+    let names = found.prefix(5).map(\.description).reduce(into: [String]()) {
+      if !$0.contains($1) { $0.append($1) }
+    }
+    guard !names.isEmpty else { return nil }
+    let list = names.joined(separator: ", ") + (found.count > 5 ? ", …" : "")
+    return names.count == 1 ? "the foreign key is \(list)" : "the foreign keys are \(list)"
+  }
+
+  /// The foreign keys that the changed table has in columns that get values.
+  private func keys(of change: RowStatement) -> [NamedForeignKey] {
+    let rows = OwnStatement(
+      """
+      SELECT ?1, id, "from", "table", "from" FROM pragma_foreign_key_list(?1, ?2)
+      ORDER BY id DESC, seq
+      """, [change.table, change.schema ?? "main"], on: handle)
+    return keys(in: rows, change)
+  }
+
+  /// The foreign keys that refer to columns of the changed table that lose values.
+  private func keys(to change: RowStatement) -> [NamedForeignKey] {
+    let schema = change.schema ?? "main"
+    let rows = OwnStatement(
+      """
+      SELECT s.name, k.id, k."from", k."table",
+        coalesce(k."to", (SELECT name FROM pragma_table_info(?1, ?2) WHERE pk = k.seq + 1))
+      FROM \(schema.quotedIdentifier).sqlite_schema AS s, pragma_foreign_key_list(s.name, ?2) AS k
+      WHERE s.type = 'table' AND k."table" = ?1 COLLATE NOCASE ORDER BY s.rowid, k.id DESC, k.seq
+      """, [change.table, schema], on: handle)
+    return keys(in: rows, change)
+  }
+
+  /// Reads rows of a table, the number of its key, a column, the referenced table, and the column that changes.
+  private func keys(in rows: OwnStatement, _ change: RowStatement) -> [NamedForeignKey] {
+    var keys: [NamedForeignKey] = []
+    while rows.next() {
+      let (table, number) = (rows.text(0), rows.integer(1))
+      if keys.last?.table != table || keys.last?.number != number {
+        keys.append(NamedForeignKey(table: table, number: number, referencedTable: rows.text(3)))
+      }
+      keys[keys.count - 1].columns.append(rows.text(2))
+      if change.changes(rows.text(4)) { keys[keys.count - 1].isChanged = true }
+    }
+    return keys.filter(\.isChanged)
+  }
+}
+
+/// A foreign key for a message.
+private struct NamedForeignKey: CustomStringConvertible {
+  let table: String
+  let number: Int
+  let referencedTable: String
+  var columns: [String] = []
+  /// Whether the statement changes one of the columns.
+  var isChanged = false
+
+  var description: String {
+    "“\(table)” (\(columns.joined(separator: ", "))) to “\(referencedTable)”"
+  }
+}
