@@ -223,7 +223,8 @@ final class JobWorker: Sendable {
     let lease = JobLease(claimed.stored)
     let context = JobContext(
       store: queue.store, id: id, attempt: claimed.stored.attempts, lease: lease)
-    let timeLimit = (try? claimed.job.get().options.timeLimit) ?? .zero
+    // One of an unknown type fails by itself, and not because its time is over.
+    let timeLimit = ((try? claimed.job.get().options) ?? JobOptions()).timeLimit
     running.start(id, timeLimit) { [options] reason in
       var failure: (any Error)?
       do {

@@ -214,10 +214,16 @@ static int fault_full_path(sqlite3_vfs *self, const char *path, int count, char 
   return real_vfs->xFullPathname(real_vfs, path, count, result);
 }
 
-// Waiting for nobody takes only time.
+static atomic_int sleeps = 0;
+
+void fault_let_sleep(int lets) { atomic_store(&sleeps, lets); }
+
+// One thread alone waits for nobody. Where there are several, SQLite waits by sleeping until a lock of another is
+// free, and gives up after a hundred times (SQLITE_PROTOCOL): a thread that the system stops for a
+// few milliseconds between two writes of the log's header would otherwise be enough for that.
 static int fault_sleep(sqlite3_vfs *self, int microseconds) {
   (void)self;
-  return microseconds;
+  return atomic_load(&sleeps) ? real_vfs->xSleep(real_vfs, microseconds) : microseconds;
 }
 
 static int (*real_open_directory)(const char *, int *);

@@ -8,6 +8,8 @@ struct ServerObservers {
   /// The subscription to the channel; nil if nobody observes.
   fileprivate var subscription: Int?
   fileprivate var isListening = false
+  /// Why the subscription has ended by itself, for those that don't wait yet.
+  fileprivate var failure: (any Error)?
 
   /// Takes out those that wait.
   fileprivate mutating func takeWaiting() -> [CheckedContinuation<Void, any Error>] {
@@ -24,7 +26,7 @@ extension ServerListener: EngineObservation {
       if state.subscription == nil {
         // Nobody has looked since whether the tables are what they were.
         tables.forgetAll()
-        state.isListening = false
+        (state.isListening, state.failure) = (false, nil)
         decoded?.begin { [weak self] in self?.wake() }
         state.subscription = try subscribe(to: ChangeTriggers.channel) { [weak self] event in
           self?.receive(event, tell)
@@ -38,7 +40,7 @@ extension ServerListener: EngineObservation {
           // A cancellation before this point has found nobody who waits.
           if Task.isCancelled { return .failure(CancellationError()) }
           if state.subscription == nil {
-            return .failure(DatabaseError(.misuse, "the pool is closed"))
+            return .failure(state.failure ?? DatabaseError(.misuse, "the pool is closed"))
           }
           if state.isListening { return .success(()) }
           state.waiting[observer] = waiter
@@ -93,7 +95,7 @@ extension ServerListener: EngineObservation {
 
   private func fail(_ error: any Error) {
     let waiting = observers.withLock { state in
-      state.subscription = nil
+      (state.subscription, state.failure) = (nil, error)
       state.all = []
       decoded?.end()
       return state.takeWaiting()

@@ -76,6 +76,10 @@ void fault_watch(const char *label, unsigned seconds);
 /// Lets each sync of a recorded log take this many microseconds longer, in which others may write.
 void fault_delay_log_syncs(unsigned microseconds);
 
+/// Whether SQLite's waits take their time, as they have to where threads wait for each other; they
+/// take none until this is called.
+void fault_let_sleep(int lets);
+
 /// Whether this was built with the address sanitizer.
 int fault_has_address_sanitizer(void);
 

@@ -145,12 +145,16 @@ struct CommitLogTests {
   func unconfirmed() async throws {
     let cluster = try PostgresCluster(standbys: 0, ["-c", "wal_level=logical"])
     let pool = try ListeningServer.pool(cluster.address) { $0.commitSource = .log }
-    let admin = try ListeningServer.pool(cluster.address)
+    let admin = try ListeningServer.pool(cluster.address) {
+      // Two commits are held, and somebody looks at them.
+      $0.connections = 4
+    }
     try await pool.inTransaction { db in
       try db.executeStatements(
         """
         CREATE TABLE city (id BIGINT PRIMARY KEY, population BIGINT);
-        INSERT INTO city VALUES (1, 30)
+        INSERT INTO city VALUES (1, 30);
+        CREATE TABLE probe (id BIGINT)
         """)
     }
     let last = Lock(0)
@@ -180,11 +184,29 @@ struct CommitLogTests {
             try db.value("SHOW synchronous_standby_names", as: String.self)
           } == standby
         })
-      // Commits wait, or not, as of when the checkpointer has read it, which it does before a checkpoint.
-      try await admin.inDatabase { try $0.executeStatements("CHECKPOINT") }
+    }
+    /// Waits until commits wait: they do once the server's checkpointer has read the setting, some time after others.
+    func waitUntilHeld() async throws {
+      let (begun, ended) = (Lock(0), Lock(0))
+      repeat {
+        begun.withLock { $0 += 1 }
+        Task {
+          try await admin.inDatabase { try $0.executeUpdate("INSERT INTO probe VALUES (1)") }
+          ended.withLock { $0 += 1 }
+        }
+        #expect(
+          try await becomesTrue {
+            let held = try admin.read { db in
+              try db.value(
+                "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'", as: Int.self)
+            }
+            return held == 1 || ended.withLock { $0 } == begun.withLock { $0 }
+          })
+      } while ended.withLock { $0 } == begun.withLock { $0 }
     }
     for number in 3...5 {
       try await waitFor("nobody")
+      try await waitUntilHeld()
       let writing = Task {
         try await admin.inDatabase {
           try $0.executeUpdate("INSERT INTO city VALUES (\(number), 1)")

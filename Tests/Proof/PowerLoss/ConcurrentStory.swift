@@ -58,7 +58,9 @@ struct ConcurrentStory: PowerLossStory {
   mutating func tell(path: String, _ random: inout SeededGenerator) throws -> [String] {
     seed = random.next()
     fault_record_begin()
+    fault_let_sleep(1)
     defer {
+      fault_let_sleep(0)
       fault_record_end()
       fault_disarm()
       fault_delay_log_syncs(0)
