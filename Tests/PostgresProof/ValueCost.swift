@@ -7,10 +7,13 @@ import LarderPostgres
 struct ValueCost {
   private let address: String
   private let rounds: Int
+  /// How many commits a second each writer makes; 0 for as many as it can.
+  private let pace: Int
 
-  init(_ address: String, rounds: Int) {
+  init(_ address: String, rounds: Int, pace: Int = 0) {
     self.address = address
     self.rounds = rounds
+    self.pace = pace
   }
 
   private enum Side: CaseIterable { case alone, triggers, log }
@@ -32,6 +35,7 @@ struct ValueCost {
     let pools = try (0..<writers).map { _ in try onePool(address) }
     var rates: [Side: [Double]] = [:]
     var times: [Side: [Double]] = [:]
+    var waits: [Side: [Double]] = [:]
     var decoding: [Double] = []
     _ = try work(pools)
     for round in 0..<rounds {
@@ -49,6 +53,7 @@ struct ValueCost {
         observation?.cancel()
         rates[side, default: []].append(Double(done.commits) / done.seconds)
         times[side, default: []].append(Double(done.time) / Double(done.commits) / 1_000)
+        waits[side, default: []].append(done.waits.sorted()[done.waits.count / 2] / 1_000)
       }
     }
     func median(_ numbers: [Double]?) -> Double { (numbers ?? [0]).sorted()[rounds / 2] }
@@ -58,14 +63,18 @@ struct ValueCost {
     return Side.allCases.map { side in
       let rate = median(rates[side]).rounded()
       let time = String(format: "%.1f", median(times[side]))
+      let wait = String(format: "%.0f", median(waits[side]))
       let text =
-        "\(writers) writers, \(side): \(Int(rate)) commits a second, \(time) µs of processors each"
+        "\(writers) writers\(pace > 0 ? " at a pace" : ""), \(side): \(Int(rate)) commits a second, "
+        + "\(wait) µs and \(time) µs of processors each"
       guard side != .alone else { return text }
-      let ratios = [ratio(rates, side), ratio(times, side)].map { String(format: "%.3f", $0) }
+      let ratios = [ratio(rates, side), ratio(waits, side), ratio(times, side)].map {
+        String(format: "%.3f", $0)
+      }
       let decoded =
         side == .log ? " (and \(String(format: "%.1f", median(decoding))) µs of decoding)" : ""
       return text + decoded
-        + ", \(ratios[0]) and \(ratios[1]) times as much in the median of \(rounds) rounds"
+        + ", \(ratios.joined(separator: ", ")) times as much in the median of \(rounds) rounds"
     }
   }
 
@@ -107,6 +116,8 @@ struct ValueCost {
     var commits = 0
     /// The processor time of the writers' threads and their sessions, in nanoseconds.
     var time = 0
+    /// How long each commit took its writer, in nanoseconds.
+    var waits: [Double] = []
     var seconds = 0.0
   }
 
@@ -118,17 +129,25 @@ struct ValueCost {
       let session = try pools[writer].inDatabase { db in
         try db.value("SELECT pg_backend_pid()", as: Int32.self) ?? 0
       }
-      var commits = 0
+      var waits: [Double] = []
       let before = threadTime + processorTime(session)
       while ContinuousClock.now < end {
+        let begin = ContinuousClock.now
         try pools[writer].inTransaction { db in
           try db.executeUpdate("UPDATE counter SET n = n + 1 WHERE id = ?", writer + 1)
         }
-        commits += 1
+        waits.append((ContinuousClock.now - begin) / .nanoseconds(1))
+        if pace > 0 {
+          // Writers come at different moments.
+          let due = start + .seconds((Double(waits.count) + Double(writer) / 8) / Double(pace))
+          let rest = (due - ContinuousClock.now) / .microseconds(1)
+          if rest > 0 { usleep(UInt32(rest)) }
+        }
       }
       let time = threadTime + processorTime(session) - before
       total.withLock { work in
-        work.commits += commits
+        work.commits += waits.count
+        work.waits += waits
         work.time += time
       }
     }

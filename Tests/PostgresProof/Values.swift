@@ -7,18 +7,18 @@ import PostgresSupport
 enum Values: Verb {
   static let help = """
     values [--writers 4] [--observers 8] [--commits 20000] [--cuts 40] [--restarts 4]
-           [--failovers 0] [--source triggers] [--rounds 20] [--durable] [--json]
+           [--failovers 0] [--source triggers] [--rounds 20] [--pace 0] [--durable] [--json]
       Writers count rows up, each in a connection of its own, while sessions are ended (those that tell of
       commits among them), the server restarts, and its synchronous standby takes the place of a killed
       primary. Each observer's values have to be monotone, and the last one the final state. Then,
       undisturbed: how long a value takes to arrive after its commit; and what an observer costs writers, in
-      rounds of half a second without one, with one that triggers tell, and with one that the log tells. The
-      source is triggers or log. The server doesn't sync unless it is durable.
+      rounds of half a second without one, with one that triggers tell, and with one that the log tells; and the same
+      for writers at a pace, a number of commits a second for each. The source is triggers or log. The server doesn't sync unless it is durable.
     """
   static let options: [String: String?] = [
     "writers": "4", "observers": "8", "commits": "20000", "cuts": "40", "restarts": "4",
-    "failovers": "0", "source": "triggers", "rounds": "20", "durable": nil, "seed": "1",
-    "json": nil,
+    "failovers": "0", "source": "triggers", "rounds": "20", "pace": "0",
+    "durable": nil, "seed": "1", "json": nil,
   ]
 
   static func run(_ options: Options) throws {
@@ -42,9 +42,12 @@ enum Values: Verb {
     figures.number = 17
     try disturb(cluster, writers, observers, options, &figures)
     figures.details.append(try measureLatency(cluster, try source(options)))
-    let cost = ValueCost(cluster.address, rounds: try options.number("rounds"))
-    for count in Set([1, writers]).sorted() {
-      figures.details += try cost.measure(writers: count)
+    let rounds = try options.number("rounds")
+    for pace in Set([0, Int(options.text("pace")) ?? 0]).sorted() {
+      let cost = ValueCost(cluster.address, rounds: rounds, pace: pace)
+      for count in Set([1, writers]).sorted() {
+        figures.details += try cost.measure(writers: count)
+      }
     }
     try figures.end()
   }

@@ -2,5 +2,6 @@
 import Larder
 
 func query() throws {
-  _ = City.select({ ($1, $0) }) { ($0.name, $0.country) }.order { name, _ in name }
+  _ = City.select({ (name: String, country: String) in (country, name) }) { ($0.name, $0.country) }
+    .order { name, _ in name }
 }

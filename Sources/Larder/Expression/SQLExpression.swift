@@ -12,6 +12,7 @@ import LarderSQLite
 ///
 /// Values are bound and never become part of the text. An expression without a Swift form is written as SQL:
 /// `SQLExpression<Int>(sql: "unicode(\($0.name.sql))")`.
+@dynamicMemberLookup
 public struct SQLExpression<Value: Sendable>: Sendable {
   /// The expression without its type. Operators work on it, so that they aren't generic and are compiled
   /// once.

@@ -122,3 +122,70 @@ extension Bool: NumberValue {
 extension SQLExpression {
   static var wrong: SQLExpression { SQLExpression(sql: "NULL") }
 }
+
+// MARK: Properties and functions that don't exist
+
+/// The reason of a mistake: a property or function that expressions don't have.
+@_documentation(visibility: internal)
+public enum NoSuchMember: Reason {}
+
+@available(
+  *, unavailable,
+  message: "expressions of this type have no such property or function"
+)
+extension NoSuchMember: Mistake {}
+
+/// The expressions, whose properties and functions are known.
+@_documentation(visibility: internal)
+public protocol HasNoOtherMembers {
+  /// The reason why there is no other one.
+  associatedtype Member: Reason
+}
+
+extension SQLExpression: HasNoOtherMembers {
+  /// The reason why there is no other member.
+  @_documentation(visibility: internal)
+  public typealias Member = NoSuchMember
+}
+
+// It is disfavored, and so is its call: some right functions are disfavored, too.
+extension HasNoOtherMembers where Member.Refusal: Reason {
+  /// Not available: expressions have no such property or function.
+  @_documentation(visibility: internal)
+  @_disfavoredOverload
+  public subscript(dynamicMember name: String) -> NoSuchFunction { NoSuchFunction() }
+}
+
+// A type of its own. Expressions have dynamic members, and the compiler, which looked for the one that is called among
+// those too, crashed (Swift 6.3).
+/// A function that expressions don't have.
+@_documentation(visibility: internal)
+public struct NoSuchFunction {
+  /// Not available: there is no such function.
+  @_disfavoredOverload
+  public func callAsFunction<each Argument>(
+    _ arguments: repeat each Argument
+  ) -> SQLExpression<NoSuchValue> { .wrong }
+}
+
+/// The reason of a mistake: a mean of values that are no numbers.
+@_documentation(visibility: internal)
+public enum OnlyNumbersHaveAMean: Reason {}
+
+@available(
+  *, unavailable,
+  message: """
+    only numbers have a mean, and quotients, means and totals of decimal numbers aren't exact: use `real` first, or \
+    compute with the fetched values
+    """
+)
+extension OnlyNumbersHaveAMean: Mistake {}
+
+extension SQLExpression {
+  /// Not available: only numbers have a mean.
+  @_documentation(visibility: internal)
+  @_disfavoredOverload
+  public func average<Cause: Reason>(
+    because: Cause.Type = OnlyNumbersHaveAMean.self
+  ) -> SQLExpression<Double?> where Cause.Refusal: Reason { SQLExpression<Double?>(sql: "NULL") }
+}

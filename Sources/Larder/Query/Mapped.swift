@@ -57,7 +57,7 @@ extension Query {
   /// memberwise initializer, makes them from expressions. See ``Mapped``.
   public func select<each Value, Row>(
     _ make: @escaping @Sendable (repeat each Value) -> Row,
-    _ expressions: (From.QueryFields) -> (repeat SQLExpression<each Value>)
+    @SQLSelection _ expressions: (From.QueryFields) -> (repeat SQLExpression<each Value>)
   ) -> Mapped<Selection<Row>> {
     let values = select(expressions)
     let read = values.read

@@ -14,7 +14,7 @@ extension Record {
   /// See `Query.select`.
   public static func select<each Value, Row>(
     _ make: @escaping @Sendable (repeat each Value) -> Row,
-    _ expressions: (RecordFields<Self>) -> (repeat SQLExpression<each Value>)
+    @SQLSelection _ expressions: (RecordFields<Self>) -> (repeat SQLExpression<each Value>)
   ) -> Mapped<Selection<Row>> {
     all.select(make, expressions)
   }

@@ -277,3 +277,51 @@ extension Record {
     all.select(expressions)
   }
 }
+
+// MARK: A selection that doesn't fit its function
+
+// Without these, the compiler had no message for expressions of other types than the function takes, or none in
+// reasonable time.
+
+/// The reason of a mistake: a function takes other types than the expressions have.
+@_documentation(visibility: internal)
+public enum TheFunctionTakesOtherTypes: Reason {}
+
+@available(
+  *, unavailable,
+  message: """
+    the function takes other types than the closure selects, or another number or order of them; an expression that \
+    can be NULL makes an Optional
+    """
+)
+extension TheFunctionTakesOtherTypes: Mistake {}
+
+extension Query {
+  /// Not available: the function takes other types than those of the expressions, or takes them in another order.
+  @_documentation(visibility: internal)
+  @_disfavoredOverload
+  public func select<each Value, each Other, Row, Cause: Reason>(
+    _ make: @escaping @Sendable (repeat each Value) -> Row,
+    @SQLSelection _ expressions: (From.QueryFields) -> (repeat SQLExpression<each Other>),
+    because: Cause.Type = TheFunctionTakesOtherTypes.self
+  ) -> Mapped<Selection<Row>> where Cause.Refusal: Reason {
+    let problem = "the function takes other types than the closure selects"
+    return Mapped(
+      Selection(
+        select, .misuse(problem), [], paged: { try PagedSelect($0, From.self) },
+        read: { _ in throw DatabaseError(.misuse, problem) }))
+  }
+}
+
+extension Record {
+  /// Not available: the function takes other types than those of the expressions, or takes them in another order.
+  @_documentation(visibility: internal)
+  @_disfavoredOverload
+  public static func select<each Value, each Other, Row, Cause: Reason>(
+    _ make: @escaping @Sendable (repeat each Value) -> Row,
+    @SQLSelection _ expressions: (RecordFields<Self>) -> (repeat SQLExpression<each Other>),
+    because: Cause.Type = TheFunctionTakesOtherTypes.self
+  ) -> Mapped<Selection<Row>> where Cause.Refusal: Reason {
+    all.select(make, expressions, because: because)
+  }
+}
