@@ -3,7 +3,8 @@ import Larder
 import LarderPostgres
 
 /// What an observer of a value costs those that write to its table: rounds of half a second without one, and
-/// with one of each source of commits, in turn.
+/// with one of each source of commits, in turn; and, for comparison, with PostgreSQL's own client that receives the log
+/// and throws it away.
 struct ValueCost {
   private let address: String
   private let rounds: Int
@@ -16,7 +17,7 @@ struct ValueCost {
     self.pace = pace
   }
 
-  private enum Side: CaseIterable { case alone, triggers, log }
+  private enum Side: CaseIterable { case alone, triggers, log, pg_recvlogical }
 
   /// A pool with one connection, whose values have a source.
   static func observing(
@@ -36,19 +37,22 @@ struct ValueCost {
     var rates: [Side: [Double]] = [:]
     var times: [Side: [Double]] = [:]
     var waits: [Side: [Double]] = [:]
-    var decoding: [Double] = []
+    var decoding: [Side: [Double]] = [:]
     _ = try work(pools)
     for round in 0..<rounds {
       // Each has each place as often.
-      let order = Side.allCases.indices.map { Side.allCases[($0 + round) % 3] }
+      let order = Side.allCases.indices.map { Side.allCases[($0 + round) % Side.allCases.count] }
       for side in order {
         try admin.inTransaction { try $0.reportChanges(of: ["counter"], false) }
         let observation = try observe(side)
-        let decoder = side == .log ? try decoder(admin) : nil
+        let receiver = side == .pg_recvlogical ? try receive() : nil
+        defer { if let receiver { end(receiver) } }
+        let decoder = side == .log || receiver != nil ? try decoder(admin) : nil
         let before = decoder.map(processorTime) ?? 0
         let done = try work(pools)
         if let decoder {
-          decoding.append(Double(processorTime(decoder) - before) / Double(done.commits) / 1_000)
+          decoding[side, default: []].append(
+            Double(processorTime(decoder) - before) / Double(done.commits) / 1_000)
         }
         observation?.cancel()
         rates[side, default: []].append(Double(done.commits) / done.seconds)
@@ -72,7 +76,9 @@ struct ValueCost {
         String(format: "%.3f", $0)
       }
       let decoded =
-        side == .log ? " (and \(String(format: "%.1f", median(decoding))) µs of decoding)" : ""
+        decoding[side].map {
+          " (and \(String(format: "%.1f", median($0))) µs of decoding)"
+        } ?? ""
       return text + decoded
         + ", \(ratios.joined(separator: ", ")) times as much in the median of \(rounds) rounds"
     }
@@ -80,7 +86,7 @@ struct ValueCost {
 
   /// Begins to observe the counters, and returns once commits are told.
   private func observe(_ side: Side) throws -> Observation? {
-    guard side != .alone else { return nil }
+    guard side == .log || side == .triggers else { return nil }
     let pool = try Self.observing(address, side == .log ? .log : .triggers)
     let first = DispatchSemaphore(value: 0)
     let observation = pool.values(of: { db in
@@ -94,6 +100,29 @@ struct ValueCost {
     }
     first.wait()
     return observation
+  }
+
+  /// Begins to receive the log by PostgreSQL's client.
+  private func receive() throws -> Process {
+    try client(["--create-slot", "--plugin", "test_decoding"]).waitUntilExit()
+    return try client(["--start", "--file", "/dev/null"])
+  }
+
+  /// Ends what receives the log, and removes its slot, which would keep the log of the other rounds.
+  private func end(_ receiver: Process) {
+    receiver.terminate()
+    receiver.waitUntilExit()
+    try? client(["--drop-slot"]).waitUntilExit()
+  }
+
+  private func client(_ arguments: [String]) throws -> Process {
+    let process = Process()
+    process.executableURL = URL(filePath: "/usr/bin/env")
+    process.arguments =
+      ["pg_recvlogical", "--dbname", address, "--slot", "larder_reference"] + arguments
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    return process
   }
 
   /// The server's process that decodes the log.
