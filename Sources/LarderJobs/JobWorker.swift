@@ -57,9 +57,11 @@ final class JobWorker: Sendable {
     var observer: Task<Void, Never>?
     var signals = WorkerSignals()
     let heartbeats = Task { await keepLeases() }
+    let limits = Task { await keepLimits() }
     defer {
       observer?.cancel()
       heartbeats.cancel()
+      limits.cancel()
     }
     var bells = running.bells.makeAsyncIterator()
     while !running.isOver, !Task.isCancelled {
@@ -158,6 +160,12 @@ final class JobWorker: Sendable {
       try JobOutcome.endBatches(batches, db)
     }
     running.noteClaim(hasMore: true)
+  }
+
+  /// Cancels the jobs whose time is over while the loop waits for the database, which may take long. Otherwise the
+  /// loop does it, in time.
+  private func keepLimits() async {
+    while (try? await Task.sleep(for: .seconds(1))) != nil { running.enforceLimits(options.grace) }
   }
 
   /// Extends the leases again and again, beside the loop: its transactions may wait for other workers', for the

@@ -193,6 +193,44 @@ struct JobWorkerTests {
     try await worker.value
   }
 
+  @Test("A job's time limit and a worker's grace hold while the worker waits for the database")
+  func limitsMeanwhile() async throws {
+    let (store, events) = (try jobStore(), Events())
+    var limited = Note("limited", events)
+    limited.change.isEndless = true
+    limited.change.timeLimit = 0.5
+    var endless = Note("endless", events)
+    endless.change.isEndless = true
+    let last = Note("last", events)
+    try await store.inTransaction { [limited, endless] db in
+      for note in [limited, endless] { _ = try note.enqueue(db) }
+    }
+    let failed = Lock<[String]>([])
+    var options = JobWorkerOptions.prompt
+    options.onError = { _, error in failed.withLock { $0.append("\(error)") } }
+    let worker = Task { [options] in
+      try await JobQueue(store, [Note.self]).work(options: options)
+    }
+    try await wait { events.noted.count == 2 }
+    let (held, hold) = AsyncStream<Void>.makeStream()
+    let isOver = DispatchSemaphore(value: 0)
+    Thread.detachNewThread {
+      try? store.inTransaction { db in
+        // The worker has something to write from now on.
+        _ = try last.enqueue(db)
+        if TestEngine.isPostgres { try db.executeStatements("LOCK TABLE larder_job") }
+        hold.finish()
+        isOver.wait()
+      }
+    }
+    for await _ in held {}
+    defer { isOver.signal() }
+    try await wait { failed.withLock { $0 } == ["\(JobError.timeLimit)"] }
+    // The end of the limited job waits to be written, so that the loop can't see that the grace is over.
+    worker.cancel()
+    try await worker.value
+  }
+
   @Test("A worker refuses two schedules of one name, of which only one would run")
   func equalSchedules() async throws {
     let events = Events()

@@ -43,3 +43,24 @@ extension Row: ColumnAccess {
     rows.describe(error, at: index)
   }
 }
+
+extension Row: CustomStringConvertible {
+  /// The columns with their values as they are stored, for reading: `[id: 2, name: "Bern", note: NULL, photo: 512 bytes]`.
+  public var description: String {
+    guard number == rows.rowNumber else { return "[a row whose result set has moved on]" }
+    let parts = columnNames.enumerated().map { index, name in
+      let value = try? DatabaseValue(column: reader(at: index))
+      let text =
+        switch value {
+        case .null: "NULL"
+        case .integer(let number): "\(number)"
+        case .real(let number): "\(number)"
+        case .text(let text): text.debugDescription
+        case .blob(let bytes): "\(bytes.count) bytes"
+        case nil: "unreadable"
+        }
+      return "\(name): \(text)"
+    }
+    return "[" + parts.joined(separator: ", ") + "]"
+  }
+}

@@ -16,6 +16,26 @@ struct ResultSetTests {
     #expect(error?.code.rawValue == 21)
   }
 
+  @Test("A row prints its columns with their values, and a row that was left says that")
+  func description() throws {
+    let db = try Database()
+    let rows = try db.executeQuery(
+      """
+      SELECT 2 AS id, 'Bern "1"' AS name, 1.5 AS size, NULL AS note, x'0102' AS photo UNION ALL
+      SELECT 3, '', 2.0, NULL, NULL
+      """)
+    var left: Row?
+    try rows.forEach { row in
+      if left == nil {
+        #expect(
+          "\(row)" == #"[id: 2, name: "Bern \"1\"", size: 1.5, note: NULL, photo: 2 bytes]"#)
+        left = row
+      } else {
+        #expect(left.map { "\($0)" } == "[a row whose result set has moved on]")
+      }
+    }
+  }
+
   @Test("A closed result set throws on reading and has no columns")
   func close() throws {
     let db = try makeCities()

@@ -47,7 +47,10 @@ extension MisuseCall {
   ]
 
   /// The calls that read the columns of result sets, rows and statements alike.
-  static let columns = ["ResultSet", "Row", "Statement"].flatMap(columns)
+  static let columns =
+    ["ResultSet", "Row", "Statement"].flatMap(columns) + [
+      MisuseCall("Row.description", outcome: .neutral) { _ = "\($0.row)" }
+    ]
 
   private static func columns(of type: String) -> [MisuseCall] {
     let access: @Sendable (MisuseStage) -> any ColumnAccess =
