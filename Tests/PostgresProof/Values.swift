@@ -44,7 +44,7 @@ enum Values: Verb {
     figures.details.append(try measureLatency(cluster, try source(options)))
     let rounds = try options.number("rounds")
     for pace in Set([0, Int(options.text("pace")) ?? 0]).sorted() {
-      let cost = ValueCost(cluster.address, rounds: rounds, pace: pace)
+      let cost = ValueCost(cluster.address, rounds: rounds, pace: pace, comparesClient: !hasStandby)
       for count in Set([1, writers]).sorted() {
         figures.details += try cost.measure(writers: count)
       }
