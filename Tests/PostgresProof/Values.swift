@@ -12,8 +12,9 @@ enum Values: Verb {
       commits among them), the server restarts, and its synchronous standby takes the place of a killed
       primary. Each observer's values have to be monotone, and the last one the final state. Then,
       undisturbed: how long a value takes to arrive after its commit; and what an observer costs writers, in
-      rounds of half a second without one, with one that triggers tell, and with one that the log tells; and the same
-      for writers at a pace, a number of commits a second for each. The source is triggers or log. The server doesn't sync unless it is durable.
+      rounds of half a second without one, with one that triggers tell, with one that the log tells, and, on
+      one server, with pg_recvlogical in its place; and the same for writers at a pace, a number of commits a
+      second for each. The source is triggers or log. The server doesn't sync unless it is durable.
     """
   static let options: [String: String?] = [
     "writers": "4", "observers": "8", "commits": "20000", "cuts": "40", "restarts": "4",
