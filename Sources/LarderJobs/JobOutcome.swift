@@ -60,6 +60,9 @@ struct JobOutcome: Sendable {
       $0.due = .value(isLast ? now : retry(after: now))
       $0.errors = .value(errors)
     }
+    var freed = stored
+    freed.state = isInterrupted ? .ready : .scheduled
+    try StoredJob.wakeWorkers(of: [freed], db)
   }
 
   /// Lets in one job for each that has ended, of the limits of jobs that run at a time.

@@ -14,7 +14,7 @@ final class JobWorker: Sendable {
   private let queues: [String]
   /// A name that no other worker has, by which it knows its jobs.
   private let name = UUID().uuidString
-  private let running = RunningJobs()
+  private let running: RunningJobs
   private let clock = ContinuousClock()
 
   /// The shortest time between two looks at what time brings: others may have locked what is due.
@@ -24,6 +24,7 @@ final class JobWorker: Sendable {
     self.queue = queue
     self.queues = queues
     self.options = options
+    running = RunningJobs(options.grace)
     sweep = JobSweep(queue: queue, queues: queues)
   }
 
@@ -57,16 +58,13 @@ final class JobWorker: Sendable {
     var observer: Task<Void, Never>?
     var signals = WorkerSignals()
     let heartbeats = Task { await keepLeases() }
-    let limits = Task { await keepLimits() }
     defer {
       observer?.cancel()
       heartbeats.cancel()
-      limits.cancel()
     }
     var bells = running.bells.makeAsyncIterator()
     while !running.isOver, !Task.isCancelled {
       do {
-        running.enforceLimits(options.grace)
         try await turn(&times)
         times.isStarted = true
         times.failures = 0
@@ -160,12 +158,6 @@ final class JobWorker: Sendable {
       try JobOutcome.endBatches(batches, db)
     }
     running.noteClaim(hasMore: true)
-  }
-
-  /// Cancels the jobs whose time is over while the loop waits for the database, which may take long. Otherwise the
-  /// loop does it, in time.
-  private func keepLimits() async {
-    while (try? await Task.sleep(for: .seconds(1))) != nil { running.enforceLimits(options.grace) }
   }
 
   /// Extends the leases again and again, beside the loop: its transactions may wait for other workers', for the
@@ -263,7 +255,6 @@ final class JobWorker: Sendable {
   private func wait(
     until time: ContinuousClock.Instant, _ bells: inout AsyncStream<Void>.AsyncIterator
   ) async {
-    let time = min(time, running.nextLimit(options.grace))
     let timer = Task { [running] in
       guard (try? await Task.sleep(until: time)) != nil else { return }
       running.ring()

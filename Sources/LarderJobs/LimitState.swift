@@ -81,11 +81,12 @@ struct LimitState: Record {
     return admitted
   }
 
-  /// Lets the first blocked jobs of a limit be claimed. The claim looks whether there is room for them.
-  @discardableResult
-  static func unblock(_ key: String, _ count: Int, _ db: Database) throws -> Int {
-    try StoredJob.filter { $0.limit == key && $0.state == .blocked }
+  /// Lets the first blocked jobs of a limit be claimed, also by idle workers. The claim looks whether there is room
+  /// for them.
+  static func unblock(_ key: String, _ count: Int, _ db: Database) throws {
+    let jobs = try StoredJob.filter { $0.limit == key && $0.state == .blocked }
       .order { ($0.priority, $0.id) }
-      .claim(db, limit: count) { $0.state = .ready }.count
+      .claim(db, limit: count) { $0.state = .ready }
+    try StoredJob.wakeWorkers(of: jobs, db)
   }
 }

@@ -7,6 +7,7 @@ final class RunningJobs: Sendable {
   let bells: AsyncStream<Void>
   private let bell: AsyncStream<Void>.Continuation
   private let state = Mutex(State())
+  private let grace: Duration
 
   /// The reason why a job's task was cancelled.
   enum Reason: Sendable { case none, timeLimit, ending, lost }
@@ -19,13 +20,14 @@ final class RunningJobs: Sendable {
     /// Whether a job may have come since the last claim began, which then hasn't seen it.
     var isRung = false
     var isObserving = false
-    /// When the worker was told to end; nil if it wasn't.
+    /// When the grace is over; nil if the worker wasn't told to end.
     var ending: ContinuousClock.Instant?
+    /// Enforces the limits at the time; nil if there are none.
+    var timer: (task: Task<Void, Never>, time: ContinuousClock.Instant)?
   }
 
   private struct RunningJob {
     let task: Task<Void, Never>
-    let began: ContinuousClock.Instant
     let limit: ContinuousClock.Instant
     var reason = Reason.none
 
@@ -36,7 +38,13 @@ final class RunningJobs: Sendable {
     }
   }
 
-  init() { (bells, bell) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1)) }
+  /// - Parameter grace: how long jobs may run once the worker was told to end.
+  init(_ grace: Duration) {
+    (bells, bell) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    self.grace = grace
+  }
+
+  deinit { state.withLock { $0.timer?.task.cancel() } }
 
   func ring() { bell.yield() }
 
@@ -45,9 +53,8 @@ final class RunningJobs: Sendable {
     _ id: Int64, _ timeLimit: Duration,
     _ body: @escaping @Sendable (_ reason: () -> Reason) async -> JobOutcome
   ) {
-    let began = ContinuousClock.now
     // A limit of centuries would overflow.
-    let limit = began + min(max(timeLimit, .zero), .seconds(1 << 32))
+    let limit = ContinuousClock.now + min(max(timeLimit, .zero), .seconds(1 << 32))
     state.withLock { state in
       // It is ours already, and its lease was over for a moment.
       guard state.jobs[id] == nil else { return }
@@ -55,7 +62,8 @@ final class RunningJobs: Sendable {
         let outcome = await body { self.reason(for: id) }
         self.end(id, outcome)
       }
-      state.jobs[id] = RunningJob(task: task, began: began, limit: limit)
+      state.jobs[id] = RunningJob(task: task, limit: limit)
+      setTimer(min(limit, state.ending ?? limit), &state)
     }
   }
 
@@ -81,7 +89,12 @@ final class RunningJobs: Sendable {
   var isEnding: Bool { state.withLock { $0.ending != nil } }
 
   func end() {
-    state.withLock { $0.ending = $0.ending ?? .now }
+    state.withLock { state in
+      guard state.ending == nil else { return }
+      let time = ContinuousClock.now + min(grace, .seconds(1 << 32))
+      state.ending = time
+      setTimer(time, &state)
+    }
     ring()
   }
 
@@ -153,27 +166,31 @@ final class RunningJobs: Sendable {
     state.withLock { for id in $0.jobs.keys { $0.jobs[id]?.cancel(for: .ending) } }
   }
 
-  /// Cancels the jobs whose time is over.
-  func enforceLimits(_ grace: Duration) {
-    let now = ContinuousClock.now
-    let isOver = state.withLock { state in
-      for (id, job) in state.jobs where job.reason == .none && job.limit <= now {
-        state.jobs[id]?.cancel(for: .timeLimit)
-      }
-      return state.ending.map { $0 + grace <= now } ?? false
+  /// Has the limits enforced at a time, beside the worker's loop: that may wait for the database.
+  private func setTimer(_ time: ContinuousClock.Instant, _ state: inout State) {
+    if let timer = state.timer {
+      guard time < timer.time else { return }
+      timer.task.cancel()
     }
-    if isOver { cancelAll() }
+    let task = Task { [weak self] in
+      if (try? await Task.sleep(until: time)) != nil { self?.enforceLimits() }
+    }
+    state.timer = (task, time)
   }
 
-  /// The time of the next such limit.
-  func nextLimit(_ grace: Duration) -> ContinuousClock.Instant {
+  /// Cancels the jobs whose time is over.
+  private func enforceLimits() {
+    let now = ContinuousClock.now
     state.withLock { state in
-      var next = ContinuousClock.now + .seconds(3_600)
-      for job in state.jobs.values where job.reason == .none { next = min(next, job.limit) }
-      if let ending = state.ending, state.jobs.values.contains(where: { $0.reason == .none }) {
-        next = min(next, ending + grace)
+      state.timer = nil
+      let isOver = state.ending.map { $0 <= now } ?? false
+      for (id, job) in state.jobs {
+        if job.limit <= now { state.jobs[id]?.cancel(for: .timeLimit) }
+        if isOver { state.jobs[id]?.cancel(for: .ending) }
       }
-      return next
+      var limits = state.jobs.values.filter { $0.reason == .none }.map(\.limit)
+      if let ending = state.ending, !isOver { limits.append(ending) }
+      if let next = limits.min() { setTimer(next, &state) }
     }
   }
 }

@@ -335,4 +335,41 @@ struct CronTimesTests {
       try await wait { events.noted.count == 42 }
     }
   }
+
+  @Test(
+    "On a server, a job that another worker's end lets in wakes an idle worker",
+    .enabled(if: PostgresServer.isInstalled))
+  func signalsOfEnds() async throws {
+    let address = try TestEngine.schema()
+    let (store, other) = (try PostgresPool(address), try PostgresPool(address))
+    try Migrator(JobQueue.migrations).migrate(store)
+    let events = Events()
+    var options = JobWorkerOptions()
+    // Without signals nothing would run in time.
+    options.poll = .seconds(3_600)
+    options.grace = .milliseconds(50)
+    var first = Note("first", events)
+    (first.change.running, first.change.attempts) = (1, 1)
+    (first.change.isEndless, first.change.timeLimit) = (true, 0.3)
+    var second = Note("second", events)
+    (second.change.running, second.change.isEndless) = (1, true)
+    let worker = Task { [options] in
+      try await JobQueue(store, [Note.self]).work(["mail"], options: options)
+    }
+    try await JobQueue(other, [Note.self]).working(options) { [first, second] in
+      try await other.inTransaction { db in _ = try first.enqueue(db) }
+      try await wait { events.noted == ["first"] }
+      try await other.inTransaction { db in _ = try second.enqueue(db) { $0.queue = "mail" } }
+      try await wait { events.noted == ["first", "second"] }
+    }
+    // Its worker ends, and another one of the queue has nothing to do until then.
+    let last = Task { [options] in
+      try await JobQueue(other, [Note.self]).work(["mail"], options: options)
+    }
+    worker.cancel()
+    try await worker.value
+    try await wait { events.noted == ["first", "second", "second"] }
+    last.cancel()
+    try await last.value
+  }
 }
