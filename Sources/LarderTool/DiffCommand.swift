@@ -9,6 +9,7 @@ extension Command {
       A and B are databases, servers' (postgres://user@host/database), or files that “larder schema FILE --json”
       has written. Neither is changed.
       The order of columns and the names of indexes are only told: with --strictly they count as differences.
+      Tables in which programs keep the history of their migrations, as “grdb_migrations”, are left out.
       Steps that lose something are marked. A rebuild recreates a table with its rows. As a script for the
       sqlite3 shell, or a migration in Swift, the steps keep all rows, or fail and change nothing if the new
       schema can't hold them; read them, and decide what their comments ask.
@@ -31,8 +32,8 @@ extension Command {
     ]
   ) { invocation in
     let form = try StepsForm(invocation)
-    let old = try Schema.read(invocation.arguments[0], invocation)
-    let new = try Schema.read(invocation.arguments[1], invocation)
+    let old = try Schema.read(invocation.arguments[0], invocation).withoutHistories
+    let new = try Schema.read(invocation.arguments[1], invocation).withoutHistories
     guard old.isOfServer == new.isOfServer || old.tables.isEmpty || new.tables.isEmpty else {
       throw Failure(
         .usage,
@@ -92,4 +93,11 @@ private enum StepsForm {
 extension Schema {
   /// Whether the schema is another engine's than SQLite's.
   fileprivate var isOfServer: Bool { tables.contains { $0.engine != nil } }
+
+  /// The schema without the tables in which programs keep the history of their migrations.
+  fileprivate var withoutHistories: Schema {
+    var schema = self
+    schema.tables.removeAll { Schema.isBookkeeping($0.name) || Schema.isHistoryOfOthers($0.name) }
+    return schema
+  }
 }

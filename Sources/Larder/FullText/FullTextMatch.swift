@@ -91,9 +91,20 @@ public struct FullTextFields<R: Record>: Sendable {
   /// How well the row matches: the lower, the better. The rank is
   /// [bm25](https://www.sqlite.org/fts5.html#the_bm25_function) with the index's
   /// weights. It is negative, and depends on all rows.
-  public var rank: SQLExpression<Double> { SQLExpression(search?.rank(alias) ?? .noSearch) }
+  ///
+  /// In a query of a record with a property of this name it throws `ResultCode.misuse`, since one could be taken for
+  /// the other: `$0.rank(weights: [])` is the match's rank there, and `$0[dynamicMember: \.rank]` the column.
+  public var rank: SQLExpression<Double> {
+    if Mirror(reflecting: R.columns).children.contains(where: { $0.label == "rank" }) {
+      return SQLExpression(
+        .misuse(
+          "“\(R.table.name)” has a property rank of its own: write $0[dynamicMember: \\.rank] for it, and "
+            + "$0.rank(weights: []) for how well a row matches"))
+    }
+    return rank(weights: [])
+  }
 
-  /// The rank with other weights, one for each column of the index.
+  /// The rank with other weights, one for each column of the index; with the index's own if there are none.
   public func rank(weights: [Double]) -> SQLExpression<Double> {
     SQLExpression(search?.rank(alias, weights) ?? .noSearch)
   }

@@ -97,7 +97,7 @@ extension Migrator {
   /// Whether a table is the history of another tool, which no migration of this list makes.
   private static func isOtherTools(_ difference: TableDifference) -> Bool {
     difference.kind == .table && difference.declared == nil
-      && BookkeepingTables.ofOtherTools.contains(difference.table.folded)
+      && Schema.isHistoryOfOthers(difference.table)
   }
 
   /// Runs a closure that applies a migration. If the first one fails on another tool's tables, the error says
@@ -111,7 +111,7 @@ extension Migrator {
       where !history.isRecorded && history.applied.isEmpty
     {
       let other = try? db.schema().first { entry in
-        entry.kind == .table && BookkeepingTables.ofOtherTools.contains(entry.name.folded)
+        entry.kind == .table && Schema.isHistoryOfOthers(entry.name)
       }
       guard let other else { throw MigrationError.failed(migration: name, error: error) }
       throw MigrationError.failed(

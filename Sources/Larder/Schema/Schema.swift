@@ -160,4 +160,9 @@ public struct Schema: Hashable, Sendable {
   package static func isBookkeeping(_ name: String) -> Bool {
     BookkeepingTables.all.contains { name.foldedName == $0.foldedName }
   }
+
+  /// Whether a table has the history of migrations of another program than Larder.
+  package static func isHistoryOfOthers(_ name: String) -> Bool {
+    BookkeepingTables.ofOtherTools.contains(name.folded)
+  }
 }

@@ -163,8 +163,8 @@ extension SchemaStep {
   /// ```
   ///
   /// - `key`: further columns of the other table, each with an expression over this one's.
-  /// - `condition`: the rows that get a row there, if not all do. The values of the others are lost, so that
-  ///   `losing` has to have `.rows`.
+  /// - `condition`: the rows that get a row there, if not all do. Where others have values that aren't NULL, those
+  ///   are lost, so that `losing` has to have `.values`. The rows themselves stay.
   public static func move(
     _ columns: String..., from table: String, to other: String, key: [String: SQL],
     where condition: SQL? = nil, losing: RebuildLosses = []
@@ -182,10 +182,20 @@ extension SchemaStep {
         let target = try AlteredTable(other, for: detail, in: db)
         for column in columns { _ = try (source.position(of: column), target.position(of: column)) }
         for (column, _) in keys { _ = try target.position(of: column) }
-        if let condition, !losing.contains(.rows) {
+        if let condition, losing.isDisjoint(with: [.values, .rows]) {
+          let isValue = columns.map { "\($0.quotedIdentifier) IS NOT NULL" }
+            .joined(separator: " OR ")
           let left = try db.value(
-            "SELECT count(*) FROM \(source.name) WHERE (\(condition)) IS NOT TRUE", as: Int.self)
-          if let left, left > 0 { throw SchemaError.losesRows(table: table, count: left) }
+            """
+            SELECT count(*) FROM \(source.name)
+            WHERE (\(condition)) IS NOT TRUE AND (\(SQL(raw: isValue)))
+            """, as: Int.self)
+          if let left, left > 0 {
+            throw SchemaError.step(
+              detail,
+              problem: "the condition leaves out \(left) rows with values, which would be lost; "
+                + "change it, or pass losing: .values")
+          }
         }
         var sources = SQL(raw: columns.identifierList)
         for (_, value) in keys { sources = "\(sources), \(value)" }

@@ -36,6 +36,9 @@ struct RecordsPlan {
     let names = try RecordNames(request.names, sources.map(\.table))
     let chosen = try Self.chosen(sources, schema, request)
     if request.tables.isEmpty {
+      leftOut += sources.map(\.table.name).filter(Schema.isHistoryOfOthers).map {
+        "“\($0)” has no record: it is the history of another program's migrations.".commented
+      }
       leftOut += schema.others.filter(\.isVirtualTable).map {
         "“\($0.name)” is a virtual table, which can't have records.".commented
       }
@@ -154,7 +157,9 @@ struct RecordsPlan {
     _ sources: [Source], _ schema: Schema, _ request: Request
   ) throws -> [Source] {
     guard !request.tables.isEmpty else {
-      return sources.filter { !Schema.isBookkeeping($0.table.name) }
+      return sources.filter {
+        !Schema.isBookkeeping($0.table.name) && !Schema.isHistoryOfOthers($0.table.name)
+      }
     }
     for name in request.tables
     where !sources.contains(where: { $0.table.key($0.table.name) == $0.table.key(name) }) {

@@ -26,6 +26,43 @@ struct FullTextMatchTests {
         """)
   }
 
+  /// A record with a property that is called like the rank of a match.
+  private struct Song: Record, Equatable {
+    var id: Int64?
+    var title: String
+    var rank: Int
+    struct Columns: Sendable {
+      let id = Column("id", \Song.id, .primaryKey)
+      let title = Column("title", \Song.title)
+      let rank = Column("rank", \Song.rank)
+    }
+    static let columns = Columns()
+    static let table = Table("song", Song.init, columns.id, columns.title, columns.rank)
+    static let words = FullTextIndex(of: Song.self, \.title)
+  }
+
+  @Test(
+    "A property named rank isn't taken for the rank of a match: the query says how each is written")
+  func ownRank() throws {
+    try Song.table.create(db)
+    try Song.words.create(db)
+    try Song.insert(
+      db,
+      contentsOf: [("milk", 3), ("milk milk", 1), ("milk and tea", 2)].map {
+        Song(id: nil, title: $0, rank: $1)
+      })
+    let found = Song.matching(Song.words, .all(of: "milk"))
+    let error = failure(DatabaseError.self) { try found.order { $0.rank }.fetchAll(db) }
+    #expect(error?.code == .misuse && error?.message.contains("rank(weights: [])") == true)
+    let byRank = try found.order { $0[dynamicMember: \.rank] }.select {
+      ($0.title, $0.rank(weights: []))
+    }
+    .fetchAll(db)
+    #expect(byRank.map(\.0) == ["milk milk", "milk and tea", "milk"])
+    #expect(byRank.map(\.1).allSatisfy { $0 < 0 })
+    #expect(try found.filter { $0[dynamicMember: \.rank] < 3 }.fetchCount(db) == 2)
+  }
+
   @Test(
     "A full-text search ordered by rank uses FTS5's order, and finds records by their keys",
     .onlySQLite(.catalog))
