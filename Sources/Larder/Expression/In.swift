@@ -38,7 +38,9 @@ extension SQLExpression {
   /// Whether the value is one of the other expressions' values; false if there are none.
   @_disfavoredOverload
   public func `in`(_ expressions: [SQLExpression]) -> SQLExpression<Bool> {
-    let list = SQLFragment.list(expressions.map { node.operand($0.node, .lowest) })
+    let coded = node.coding == nil ? expressions.lazy.map(\.node).first { $0.coding != nil } : nil
+    let node = coded.map(node.stored) ?? node
+    let list = SQLFragment.list(expressions.map { (coded ?? node).operand($0.node, .lowest) })
     return SQLExpression<Bool>(node.infix(.in, operand: list.parenthesized))
   }
 }

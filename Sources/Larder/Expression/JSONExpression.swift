@@ -146,6 +146,12 @@ public struct JSONExpression: Sendable {
       return SQLFragment(
         .sequence([.part(value)]), coding: ExpressionCoding(ColumnCoding<Date>.iso8601))
     }
+    if kind == .uuid {
+      // Beside a column of texts it would equal none: that throws.
+      return SQLFragment(
+        .sequence([.part(value)]),
+        coding: ExpressionCoding(ColumnCoding<UUID>.plain, codesValues: false))
+    }
     return value.owned(as: .own(of: type))
   }
 

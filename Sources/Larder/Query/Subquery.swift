@@ -39,7 +39,7 @@ extension Query {
 extension SQLFragment {
   /// - Parameter column: the query's selected column, which has to be stored in the same form as this one.
   fileprivate func isMember(of column: SQLFragment?, _ query: SQLFragment) -> SQLFragment {
-    (column.map { matching($0) } ?? self).infix(.in, operand: query.parenthesized)
+    (column.map { stored(as: $0) } ?? self).infix(.in, operand: query.parenthesized)
   }
 }
 

@@ -21,7 +21,7 @@ extension SQLFragment {
     self.precedence >= precedence ? self : parenthesized
   }
 
-  /// An operator between this fragment and another; a bare value is stored as this fragment's values are.
+  /// An operator between this fragment and another; a bare value is stored as the other side's values are.
   @usableFromInline
   final consuming func infix(
     _ operation: SQLOperator, _ other: consuming SQLFragment, isNullable: Bool = true
@@ -35,11 +35,12 @@ extension SQLFragment {
     }
     if let decimal = decimal(operation, other, isNullable: isNullable) { return decimal }
     let right = operand(other, precedence)
+    let left = coding == nil ? coded(beside: other) : self
     let coding = coding ?? other.coding
     if let coding, operation.isArithmetic, coding.isFloat || coding.form != .own {
-      return computed(operation, right, coding, isNullable: isNullable)
+      return left.computed(operation, right, coding, isNullable: isNullable)
     }
-    return SQLFragment(leading(precedence), operation, right, isNullable: isNullable)
+    return SQLFragment(left.leading(precedence), operation, right, isNullable: isNullable)
   }
 
   /// An operator between this fragment and another, which stands as it is.
@@ -140,8 +141,20 @@ extension SQLFragment {
 
   /// Another fragment as the right operand; a bare value is stored as this fragment's values are.
   final func operand(_ other: SQLFragment, _ precedence: Precedence) -> SQLFragment {
-    if let coding, other.coding == nil, let coded = other.coded(coding.code) { return coded }
-    return other.matching(self).parenthesized(in: precedence)
+    other.stored(as: self).parenthesized(in: precedence)
+  }
+
+  /// This fragment beside another one: a bare value is stored as the other's values are. Throws when it is bound if
+  /// the two are stored in different ways.
+  final func stored(as other: SQLFragment) -> SQLFragment {
+    let coded = coded(beside: other)
+    return coded === self ? matching(other) : coded
+  }
+
+  /// A bare value, or a choice of such, as another fragment's values are stored; anything else as it is.
+  private func coded(beside other: SQLFragment) -> SQLFragment {
+    guard coding == nil, let coding = other.coding else { return self }
+    return coded(coding.code) ?? self
   }
 
   /// Whether a collation is named in it.

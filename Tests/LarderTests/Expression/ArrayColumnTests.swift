@@ -234,4 +234,44 @@ struct ArrayColumnTests {
     }
     #expect(error?.description.contains("a column with a coding") == true)
   }
+
+  private struct Owner: Record, Equatable {
+    var id: UUID
+    var name: UUID
+    struct Columns: Sendable {
+      let id = Column("id", \Owner.id, .primaryKey)
+      let name = Column("name", \Owner.name, as: .text)
+    }
+    static let columns = Columns()
+    static let table = Table("owner", Owner.init, columns.id, columns.name)
+  }
+
+  @Test(
+    "A UUID in an array equals a column of UUIDs, and beside one of texts, which none equals, it throws"
+  )
+  func uuids() throws {
+    try Owner.table.create(db)
+    let id = UUID()
+    var owner = Owner(id: id, name: id)
+    try owner.insert(db)
+    var package = Package(id: 1, ids: [id])
+    try package.insert(db)
+    #expect(
+      try Package.join(Owner.self) { $0.ids[0].as(UUID.self) == $1.id }.fetchCount(db) == 1)
+    #expect(try Package.filter { $0.ids[0].as(UUID.self) == id }.fetchCount(db) == 1)
+    #expect(try Package.select { $0.ids[0].as(UUID.self) }.fetchAll(db) == [id])
+    for refused in [
+      Package.join(Owner.self) { $0.ids[0].as(UUID.self) == $1.name },
+      Package.join(Owner.self) { $1.name == $0.ids[0].as(UUID.self) },
+    ] {
+      #expect(failure(DatabaseError.self) { try refused.fetchCount(db) }?.code == .misuse)
+    }
+    let update = failure(DatabaseError.self) {
+      try Owner.all.update(db) {
+        $0.name = first(of: Package.all.select { $0.ids[0].as(UUID.self) }).coalesce(id)
+      }
+    }
+    #expect(update?.code == .misuse)
+    #expect(try Owner.fetchAll(db) == [Owner(id: id, name: id)])
+  }
 }

@@ -93,6 +93,36 @@ private struct Visit: Record {
     #expect(failure(DatabaseError.self) { try join.fetchAll(db) }?.code == .misuse)
   }
 
+  @Test("A value to the left of a column has the column's storage format, as one to its right has")
+  func left() throws {
+    let key = try #require(try Visit.fetchOne(db)).key
+    let day = Self.day
+    func count(
+      _ condition: (RecordFields<Visit>) -> SQLExpression<Bool>
+    ) throws -> Int { try Visit.filter(condition).fetchCount(db) }
+    for column: @Sendable (RecordFields<Visit>) -> SQLExpression<Date> in [
+      { $0.plain }, { $0.iso }, { $0.milliseconds },
+    ] {
+      #expect(try count { .value(day) == column($0) } == 1)
+      #expect(try count { .value(day) != column($0) } == 0)
+      #expect(try count { .value(day - 1) < column($0) } == 1)
+      #expect(try count { .value(day + 1) < column($0) } == 0)
+      #expect(try count { _ in SQLExpression.value(day).in(Visit.all.select(column)) } == 1)
+      #expect(try count { SQLExpression.value(day).in([.value(day - 1), column($0)]) } == 1)
+      #expect(
+        try count { when($0.id == 1, then: day).otherwise(day + 1) == column($0) } == 1)
+    }
+    #expect(try count { .value(day) == $0.iso2 } == 1)
+    for column: @Sendable (RecordFields<Visit>) -> SQLExpression<UUID> in [
+      { $0.key }, { $0.keyText }, { $0.keyBlob },
+    ] {
+      #expect(try count { .value(key) == column($0) } == 1)
+      #expect(try count { _ in SQLExpression.value(key).in(Visit.all.select(column)) } == 1)
+    }
+    #expect(try count { .value("Oslo") == $0.secret } == 1)
+    #expect(try count { .value(9) == $0.text } == 1)
+  }
+
   @Test("Columns of one type are comparable where they have the same storage format")
   func alike() throws {
     #expect(try Visit.filter { $0.iso == $0.iso2 }.fetchCount(db) == 1)
