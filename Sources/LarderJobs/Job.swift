@@ -43,7 +43,9 @@ extension Job {
   /// - `change`: changes the job's ``options`` for this time.
   ///
   /// Returns the job's id; nil if an unfinished job has the same ``JobOptions/unique`` key. Throws
-  /// `DatabaseError` if the tables of ``JobQueue/migrations`` aren't there, and `EncodingError`.
+  /// `DatabaseError` if the tables of ``JobQueue/migrations`` aren't there, and `EncodingError`; `ResultCode.misuse`
+  /// if an option is changed that isn't stored: ``JobOptions/limit``, ``JobOptions/timeLimit`` and
+  /// ``JobOptions/backOff`` are those of ``options``, which may depend on the job's values.
   @discardableResult
   public func enqueue(
     _ db: Database, _ change: (inout JobOptions) -> Void = { _ in }
@@ -59,8 +61,18 @@ extension Job {
   }
 
   func stored(_ now: Date, _ change: (inout JobOptions) -> Void = { _ in }) throws -> StoredJob {
-    var options = options
+    let own = options
+    var options = own
+    options.hasOtherBackOff = false
     change(&options)
+    guard options.limit == own.limit, options.timeLimit == own.timeLimit, !options.hasOtherBackOff
+    else {
+      throw DatabaseError(
+        code: .misuse,
+        message:
+          "limit, timeLimit and backOff aren't stored with a job, so that enqueue can't change them: "
+          + "let “options” of the type \(Self.self) say so, by the job's values")
+    }
     let payload = String(decoding: try JSONEncoder().encode(self), as: UTF8.self)
     return StoredJob(Self.name, payload, options, now)
   }

@@ -1,6 +1,9 @@
 import FoundationEssentials
 
 /// How a job is to be run: when, in which order, how often, and beside which others.
+///
+/// All of them can be the type's own (``Job/options``). A call of `enqueue` can change those that are stored with the job:
+/// ``queue``, ``priority``, ``due``, ``attempts`` and ``unique``. The others are asked of the job when it is run.
 public struct JobOptions: Sendable {
   /// The queue that the job waits in. Workers take jobs of the queues that they are told.
   public var queue = "default"
@@ -23,6 +26,11 @@ public struct JobOptions: Sendable {
   public var backOff: @Sendable (_ attempts: Int) -> Duration = { attempts in
     .seconds(min(3_600, 1 << min(max(attempts, 0), 12)))
   }
+  {
+    didSet { hasOtherBackOff = true }
+  }
+  /// Whether ``backOff`` was set.
+  var hasOtherBackOff = false
 
   /// The defaults.
   public init() {}

@@ -31,12 +31,14 @@ final class JobWorker: Sendable {
   /// Has the loop end, once the running jobs have.
   func end() { running.end() }
 
-  /// Cancels the loop once the grace is over and no job runs: it may be waiting for a database that is away. What
-  /// it couldn't write down ends with its leases.
+  /// Cancels the loop once no job runs: it may be waiting for a database that is away. What it couldn't write down by
+  /// the end of the grace ends with its leases.
   func cancel(_ loop: Task<Void, any Error>) async {
+    let end = clock.now + options.grace
     do {
-      try await Task.sleep(for: options.grace + Self.lastWrites)
-      while running.hasJobs { try await Task.sleep(for: Self.lastWrites) }
+      repeat {
+        try await Task.sleep(for: Self.lastWrites)
+      } while running.hasJobs || running.hasOutcomes && clock.now < end + Self.lastWrites
       loop.cancel()
     } catch {}  // The loop has ended in time.
   }
@@ -105,8 +107,9 @@ final class JobWorker: Sendable {
     var jobs: [ClaimedJob]
     do {
       jobs = try await write(outcomes, claiming: count)
+      running.endWriting()
     } catch {
-      running.giveBack(outcomes)
+      running.endWriting(but: outcomes)
       throw error
     }
     // The lease began before the commit, which may have waited for others until it was nearly over.

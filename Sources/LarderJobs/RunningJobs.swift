@@ -15,6 +15,8 @@ final class RunningJobs: Sendable {
   private struct State {
     var jobs: [Int64: RunningJob] = [:]
     var outcomes: [JobOutcome] = []
+    /// Whether outcomes are being written.
+    var isWriting = false
     /// Whether a claim may find something.
     var mayClaim = true
     /// Whether a job may have come since the last claim began, which then hasn't seen it.
@@ -86,6 +88,9 @@ final class RunningJobs: Sendable {
 
   var hasJobs: Bool { state.withLock { !$0.jobs.isEmpty } }
 
+  /// Whether the end of a job isn't written yet.
+  var hasOutcomes: Bool { state.withLock { !$0.outcomes.isEmpty || $0.isWriting } }
+
   var isEnding: Bool { state.withLock { $0.ending != nil } }
 
   func end() {
@@ -101,11 +106,18 @@ final class RunningJobs: Sendable {
   func takeOutcomes() -> [JobOutcome] {
     state.withLock { state in
       defer { state.outcomes = [] }
+      state.isWriting = !state.outcomes.isEmpty
       return state.outcomes
     }
   }
 
-  func giveBack(_ outcomes: [JobOutcome]) { state.withLock { $0.outcomes += outcomes } }
+  /// Notes that outcomes are written, but for some that couldn't be.
+  func endWriting(but outcomes: [JobOutcome] = []) {
+    state.withLock {
+      $0.outcomes += outcomes
+      $0.isWriting = false
+    }
+  }
 
   /// How many jobs to claim now.
   func room(_ concurrency: Int) -> Int {

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Larder
+import Synchronization
 
 extension Outbox {
   /// Handles messages in transactions of the database, until the task is cancelled: **exactly once**, as far as
@@ -64,10 +65,13 @@ extension Outbox {
       try await addConsumer(store, consumer, from: start) { worker.isEnding }
       try await worker.run()
     }
+    let watch = Mutex<Task<Void, Never>?>(nil)
+    defer { watch.withLock { $0?.cancel() } }
     try await withTaskCancellationHandler {
       try await task.value
     } onCancel: {
       worker.end()
+      watch.withLock { $0 = Task { await worker.cancel(task) } }
     }
   }
 

@@ -11,6 +11,8 @@ final class OutboxBell: Sendable {
     var isEnding = false
     var observer: Task<Void, Never>?
     var handling: Task<Void, any Error>?
+    /// Whether a batch is handled in a transaction.
+    var isInHandler = false
   }
 
   init() { (bells, bell) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1)) }
@@ -33,6 +35,16 @@ final class OutboxBell: Sendable {
       return state.isEnding
     }
     if isEnding { task?.cancel() }
+  }
+
+  /// Whether a batch is being handled.
+  var isHandling: Bool { state.withLock { $0.isInHandler || $0.handling != nil } }
+
+  /// Handles a batch in a transaction.
+  func handling(_ body: () throws -> Void) rethrows {
+    state.withLock { $0.isInHandler = true }
+    defer { state.withLock { $0.isInHandler = false } }
+    try body()
   }
 
   /// Begins to observe, unless it does already.

@@ -42,6 +42,15 @@ final class OutboxWorker<Message: Codable & Sendable>: Sendable {
 
   var isEnding: Bool { bell.isEnding }
 
+  /// Cancels the loop once no handler runs: it may be waiting for a database that is away. What it couldn't write is
+  /// undone, and handled again.
+  func cancel(_ loop: Task<Void, any Error>) async {
+    do {
+      repeat { try await Task.sleep(for: .seconds(1)) } while bell.isHandling
+      loop.cancel()
+    } catch {}  // The loop has ended in time.
+  }
+
   /// The loop's own state.
   private struct State {
     var horizon: OutboxHorizon
@@ -77,6 +86,7 @@ final class OutboxWorker<Message: Codable & Sendable>: Sendable {
         options.onError?(failure.position, failure.error)
         pause = afterFailure(&state)
       } catch {
+        if bell.isEnding, Task.isCancelled { break }
         guard state.isStarted, (error as? DatabaseError)?.code != .misuse else { throw error }
         // The database may be back soon.
         options.onError?(nil, error)
@@ -172,9 +182,9 @@ final class OutboxWorker<Message: Codable & Sendable>: Sendable {
       let messages = try batch.messages.map { try OutboxMessage<Message>($0) }
       switch handler {
       case .inTransaction(let body):
-        try await store.inTransaction { db in
+        try await store.inTransaction { [bell] db in
           try work.advance(db, past: batch, horizon)
-          try body(db, messages)
+          try bell.handling { try body(db, messages) }
         }
       case .outside(let body):
         try await deliver(messages, body)

@@ -46,6 +46,32 @@ struct JobTests {
     #expect(events.noted == ["one", "two", "three"])
   }
 
+  @Test(
+    "Enqueue refuses to change an option that isn't stored with the job, and changes the others")
+  func changedOptions() throws {
+    let (store, events) = (try jobStore(), Events())
+    let changes: [(inout JobOptions) -> Void] = [
+      { $0.limit = JobLimit("other", running: 1) }, { $0.timeLimit = .seconds(1) },
+      { $0.backOff = { _ in .zero } },
+    ]
+    try store.inDatabase { db in
+      for change in changes {
+        let error = #expect(throws: DatabaseError.self) {
+          try Note("refused", events).enqueue(db, change)
+        }
+        #expect(error?.code == .misuse)
+        #expect(throws: DatabaseError.self) { try [Note("refused", events)].enqueue(db, change) }
+      }
+      try Note("changed", events).enqueue(db) {
+        ($0.queue, $0.priority, $0.attempts, $0.unique) = ("mail", 7, 3, "key")
+      }
+      let job = try #require(try StoredJob.fetchAll(db).first)
+      #expect([job.queue, job.unique] == ["mail", "key"] && job.priority == 7)
+      #expect(job.mostAttempts == 3)
+      #expect(try StoredJob.fetchCount(db) == 1)
+    }
+  }
+
   @Test("A job doesn't run before it is due, and a worker takes only the jobs of its queues")
   func due() async throws {
     let (store, events) = (try jobStore(), Events())

@@ -231,6 +231,32 @@ struct JobWorkerTests {
     try await worker.value
   }
 
+  @Test(
+    "A cancelled worker without jobs doesn't wait for a database that is away until its grace is over"
+  )
+  func idleEnd() async throws {
+    let queue = try DatabaseQueue()
+    try Migrator(JobQueue.migrations).migrate(queue)
+    var options = JobWorkerOptions.prompt
+    options.grace = .seconds(3_600)
+    let worker = Task { [options] in
+      try await JobQueue(queue, [Note.self]).work(options: options)
+    }
+    let (held, hold) = AsyncStream<Void>.makeStream()
+    let isOver = DispatchSemaphore(value: 0)
+    defer { isOver.signal() }
+    Thread.detachNewThread {
+      try? queue.inDatabase { _ in
+        hold.finish()
+        isOver.wait()
+      }
+    }
+    for await _ in held {}
+    try await wait { queue.statistics.waiting > 0 }
+    worker.cancel()
+    try await worker.value
+  }
+
   @Test("A worker refuses two schedules of one name, of which only one would run")
   func equalSchedules() async throws {
     let events = Events()

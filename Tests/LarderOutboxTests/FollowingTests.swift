@@ -182,6 +182,29 @@ struct FollowingTests {
     #expect(begun.all.count == 1)
   }
 
+  @Test("A cancelled worker doesn't wait for a database that is away")
+  func endAway() async throws {
+    let queue = try DatabaseQueue()
+    try Migrator(OutboxTables.migrations).migrate(queue)
+    let worker = Task {
+      try await events.follow(queue, as: "copy", options: .prompt) { _, _ in }
+    }
+    try await eventually { try await queue.read { db in try !events.consumers(db).isEmpty } }
+    let (held, hold) = AsyncStream<Void>.makeStream()
+    let isOver = DispatchSemaphore(value: 0)
+    defer { isOver.signal() }
+    Thread.detachNewThread {
+      try? queue.inDatabase { _ in
+        hold.finish()
+        isOver.wait()
+      }
+    }
+    for await _ in held {}
+    try await eventually { queue.statistics.waiting > 0 }
+    worker.cancel()
+    try await worker.value
+  }
+
   @Test("A worker ends with an error once its consumer is removed", arguments: TestStore.all)
   func removed(_ kind: TestStore) async throws {
     let open = try kind.open()

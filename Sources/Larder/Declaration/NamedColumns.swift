@@ -41,6 +41,9 @@ extension ColumnDefinition {
   ) -> ColumnDefinition {
     var definition = ColumnDefinition(name: name, type: coding.columnType)
     definition.form = coding.form
+    if coding.form != .own || coding.columnType.kind == .any {
+      definition.code = { coding.coded($0) }
+    }
     for option in options {
       option.apply(&definition)
       if let value = option.defaultValue {

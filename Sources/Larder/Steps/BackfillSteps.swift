@@ -58,10 +58,37 @@ extension SchemaStep {
   /// .backfill("words", of: "entry", from: "body") { (body: String) in body.split(separator: " ").count }
   /// ```
   ///
-  /// The code isn't part of the migration's checksum. Equal values have to be converted equally.
+  /// The code isn't part of the migration's checksum. Equal values have to be converted equally. A new value is stored
+  /// in its type's own form: for a column with a coding there is
+  /// ``backfill(_:of:from:as:rows:converting:)``.
   public static func backfill<Old: DatabaseValueConvertible, New: DatabaseValueConvertible>(
     _ column: String, of table: String, from source: String, rows: Int = 10_000,
     converting: @escaping @Sendable (Old) throws -> New
+  ) -> SchemaStep {
+    filling(column, of: table, from: source, rows: rows) { (old: Old) in try converting(old) }
+  }
+
+  /// Fills a column that has a coding by Swift code, from the values of another column, in batches; see
+  /// ``backfill(_:of:with:where:rows:)``.
+  ///
+  /// ```swift
+  /// .backfill("seen", of: "entry", from: "seenText", as: ColumnCoding<Date>.unixMilliseconds) {
+  ///   (text: String) in try? Date(text, strategy: .iso8601)
+  /// }
+  /// ```
+  public static func backfill<Old: DatabaseValueConvertible, Value: Sendable>(
+    _ column: String, of table: String, from source: String, as coding: ColumnCoding<Value>,
+    rows: Int = 10_000, converting: @escaping @Sendable (Old) throws -> Value?
+  ) -> SchemaStep {
+    filling(column, of: table, from: source, rows: rows) { (old: Old) in
+      guard let value = try converting(old) else { return DatabaseValue.null }
+      return CodedValue(value: value, coding: coding)
+    }
+  }
+
+  private static func filling<Old: DatabaseValueConvertible>(
+    _ column: String, of table: String, from source: String, rows: Int,
+    _ converting: @escaping @Sendable (Old) throws -> any DatabaseValueConvertible
   ) -> SchemaStep {
     backfill(column, of: table, ["from", source.quotedIdentifier], rows: rows) { table, range in
       _ = try (table.position(of: column), table.position(of: source))
@@ -117,9 +144,9 @@ extension AlteredTable {
   }
 
   /// Writes converted values into a column of the rows that meet a condition.
-  fileprivate func fill<Old: DatabaseValueConvertible, New: DatabaseValueConvertible>(
+  fileprivate func fill<Old: DatabaseValueConvertible>(
     _ column: String, from source: String, in range: SQL,
-    _ convert: @escaping @Sendable (Old) throws -> New
+    _ convert: @escaping @Sendable (Old) throws -> any DatabaseValueConvertible
   ) throws {
     guard db.engine != nil else {
       return try db.withFunction(of: source, convert) { function in
@@ -166,8 +193,9 @@ extension AlteredTable {
   private static let rowsOfStatement = 1000
 
   /// Runs a closure with the expression for the converted values of a column.
-  func converting<Old: DatabaseValueConvertible, New: DatabaseValueConvertible>(
-    _ column: String, in changed: TableSchema, _ convert: @escaping @Sendable (Old) throws -> New,
+  func converting<Old: DatabaseValueConvertible>(
+    _ column: String, in changed: TableSchema,
+    _ convert: @escaping @Sendable (Old) throws -> any DatabaseValueConvertible,
     _ body: (SQL) throws -> Void
   ) throws {
     guard let definitions = db.definitions, let target = changed.column(column) else {
@@ -188,8 +216,8 @@ extension AlteredTable {
 extension Database {
   /// Runs a closure with the name of a SQL function that calls a conversion. The conversion's own error is thrown,
   /// with the column if a value wasn't of the old type.
-  fileprivate func withFunction<Old: DatabaseValueConvertible, New: DatabaseValueConvertible>(
-    of column: String, _ convert: @escaping @Sendable (Old) throws -> New,
+  fileprivate func withFunction<Old: DatabaseValueConvertible>(
+    of column: String, _ convert: @escaping @Sendable (Old) throws -> any DatabaseValueConvertible,
     _ body: (SQL) throws -> Void
   ) throws {
     let name = "larder_converted"

@@ -133,7 +133,8 @@ extension SchemaStep {
   /// }
   /// ```
   ///
-  /// Old values that may be NULL need an Optional parameter. The conversion is called for each row in the
+  /// Old values that may be NULL need an Optional parameter. The new value is stored by the column's coding, if it has
+  /// one; a value of another type than the column's is taken for what is stored. The conversion is called for each row in the
   /// migration's transaction, in batches, and has to give equal results for equal values. The code isn't part of
   /// the migration's checksum.
   public static func change<Old: DatabaseValueConvertible, New: DatabaseValueConvertible>(
@@ -146,7 +147,12 @@ extension SchemaStep {
       NamedStep(["change column", table.quotedIdentifier, column.checkedText, "by code"]) { db in
         let target = try AlteredTable(table, for: detail, in: db)
         let changed = try target.changing(column)
-        try target.converting(column.name, in: changed, converting) { expression in
+        try column.checkConverted(to: New.self, detail)
+        let stored: @Sendable (Old) throws -> any DatabaseValueConvertible = { old in
+          let new = try converting(old)
+          return column.code?(new) ?? new
+        }
+        try target.converting(column.name, in: changed, stored) { expression in
           try changed.rebuild(db, copying: [column.name: expression])
         }
       })
@@ -312,5 +318,20 @@ extension AlteredTable {
       }
       table.adopt(declared)
     }
+  }
+}
+
+extension ColumnDefinition {
+  /// Throws if a conversion gives values of a type that the column without a coding can't hold as such.
+  fileprivate func checkConverted<New: DatabaseValueConvertible>(
+    to type: New.Type, _ step: String
+  ) throws {
+    let exact: [ColumnType.Kind] = [.date, .uuid, .bool, .decimal]
+    let kind = type.columnType.kind
+    guard code == nil, kind != self.type.kind, kind != .any, exact.contains(self.type.kind) else {
+      return
+    }
+    throw SchemaError.step(
+      step, problem: "the closure gives \(type), and the column holds values of another type")
   }
 }

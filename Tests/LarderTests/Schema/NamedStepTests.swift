@@ -263,6 +263,58 @@ struct NamedStepTests {
       ])
   }
 
+  @Test("A conversion's values are stored by the column's coding, in a change and in a backfill")
+  func convertedByCoding() throws {
+    struct Task: Record, Equatable {
+      var id: Int64?
+      var due: Date?
+      var made: Date
+      var seen: Date?
+      struct Columns: Sendable {
+        let id = Column("id", \Task.id, .primaryKey)
+        let due = Column("due", \Task.due, as: .iso8601)
+        let made = Column("made", \Task.made, as: .unixMilliseconds)
+        let seen = Column("seen", \Task.seen, as: .unixMilliseconds)
+      }
+      static let columns = Columns()
+      static let table = Table(
+        "task", Task.init, columns.id, columns.due, columns.made, columns.seen)
+    }
+    try run(
+      .create(
+        "task", .column("id", Int64?.self, .primaryKey), .column("due", String?.self),
+        .column("made", String.self), .column("seen", Date?.self, as: .unixMilliseconds)))
+    try db.executeUpdate("INSERT INTO task (due, made) VALUES ('7', '8'), (NULL, '9')")
+    @Sendable func date(_ text: String) throws -> Date {
+      Date(timeIntervalSince1970: try #require(Double(text)))
+    }
+    try run(
+      .backfill("seen", of: "task", from: "due", as: ColumnCoding<Date>.unixMilliseconds) {
+        (old: String?) in try old.map(date)
+      },
+      .change(.column("due", Date?.self, as: .iso8601), of: "task") {
+        (old: String?) in try old.map(date)
+      },
+      .change(.column("made", Date.self, as: .unixMilliseconds), of: "task") {
+        (old: String) in try date(old)
+      })
+    #expect(try Task.table.differences(db) == [])
+    #expect(
+      try Task.order { $0.id }.fetchAll(db) == [
+        Task(id: 1, due: try date("7"), made: try date("8"), seen: try date("7")),
+        Task(id: 2, due: nil, made: try date("9"), seen: nil),
+      ])
+    // What is stored can be given itself; without a coding, another type can't.
+    try run(
+      .change(.column("made", Date.self, as: .unixMilliseconds), of: "task") {
+        (old: Int64) in old + 1000
+      })
+    #expect(try Task.find(db, 1).made == date("9"))
+    #expect(
+      problem(.change(.column("seen", Date?.self), of: "task") { (old: Int64?) in old })?
+        .contains("the closure gives Optional<Int64>") == true)
+  }
+
   @Test("A step's column with a coding has the coding's type, with NOT NULL unless it is Optional")
   func codingTexts() throws {
     let columns: [ColumnDefinition] = [
