@@ -28,7 +28,7 @@ extension Command {
 
       From SQLite: INTEGER becomes BIGINT, REAL DOUBLE PRECISION, TEXT TEXT COLLATE "C", BLOB BYTEA, BOOLEAN with 0
       and 1 BOOLEAN; for other types, and for a BLOB without any blob, the stored values decide. A key that
-      is the row id becomes an identity.
+      is the row id becomes an identity, and a foreign key's column has the type of its key.
       From PostgreSQL: whole numbers and BOOLEAN become INTEGER, REAL (with the digits that it prints) and DOUBLE
       PRECISION REAL (whose -0.0 becomes 0.0), BYTEA BLOB, and all other types TEXT, as the server writes them, in
       STRICT tables. A value that doesn't fit its column, such as a text in an INTEGER column, NUL in a text,

@@ -227,4 +227,35 @@ struct CopyRecordsTests {
     #expect(result.status == 1 && texts == [], "\(result.output)")
     #expect(result.errors.contains(problem), "\(result.errors)")
   }
+
+  @Test(
+    "larder copy gives a foreign key's column the type of its key, whether it has values or not")
+  func foreignKeys() throws {
+    let tool = try Tool()
+    try tool.make(
+      "a.db",
+      """
+      CREATE TABLE user (id UUID PRIMARY KEY);
+      CREATE TABLE report (
+        id UUID PRIMARY KEY REFERENCES user, handled_by UUID REFERENCES user, size BLOB,
+        FOREIGN KEY (size) REFERENCES user (id));
+      CREATE TABLE note (report UUID REFERENCES report, parent UUID REFERENCES NOTE (report), UNIQUE (report));
+      INSERT INTO user VALUES ('E621E1F8-C36C-495A-93FC-0C247A3E6E5F');
+      INSERT INTO report VALUES ('E621E1F8-C36C-495A-93FC-0C247A3E6E5F', NULL, NULL);
+      """)
+    let address = try PostgresServer.newDatabase()
+    let result = try tool.run("copy", "a.db", address)
+    #expect(result.status == 0, "\(result.errors)")
+    let db = try Database.postgres(address)
+    let types = try db.executeQuery(
+      """
+      SELECT column_name || ' ' || data_type FROM information_schema.columns
+      WHERE table_schema = 'public' AND table_name IN ('report', 'note') ORDER BY 1
+      """
+    ).map { try $0.get(at: 0, as: String.self) }
+    #expect(
+      types == ["handled_by text", "id text", "parent text", "report text", "size text"],
+      "\(types)")
+    try db.close()
+  }
 }

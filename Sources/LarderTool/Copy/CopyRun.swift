@@ -77,6 +77,7 @@ struct CopyRun {
     } else {
       try checkTarget(present, tables, hasState: hasState)
     }
+    if toServer { tables.takeKindsOfKeys() }
     let schema = options.dataOnly ? nil : try schema(of: tables)
     // Existing tables may have been altered since they were created.
     for (index, table) in present.enumerated() where options.dataOnly || toServer {
