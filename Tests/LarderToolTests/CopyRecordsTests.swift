@@ -25,6 +25,14 @@ struct CopyRecordsTests {
     var isOpen: Bool
     var photo: [UInt8]
     var notes: [String: Int]
+    var tags: [String]
+    var guests: [UUID]
+    var hours: [Date]
+    var flags: [Bool?]
+    var grid: [[Double]]
+    var rooms: Range<Int>
+    var stay: Range<Date>
+    var fares: Range<Decimal>
 
     struct Columns: Sendable {
       let id = Column("id", \Visit.id, .primaryKey)
@@ -40,12 +48,21 @@ struct CopyRecordsTests {
       let isOpen = Column("isOpen", \Visit.isOpen)
       let photo = Column("photo", \Visit.photo)
       let notes = Column("notes", \Visit.notes, as: .json)
+      let tags = Column("tags", \Visit.tags, as: .array)
+      let guests = Column("guests", \Visit.guests, as: .array)
+      let hours = Column("hours", \Visit.hours, as: .array)
+      let flags = Column("flags", \Visit.flags, as: .array)
+      let grid = Column("grid", \Visit.grid, as: .array)
+      let rooms = Column("rooms", \Visit.rooms, as: .range())
+      let stay = Column("stay", \Visit.stay, as: .range())
+      let fares = Column("fares", \Visit.fares, as: .range())
     }
     static let columns = Columns()
     static let table = Table(
       "visit", Visit.init, columns.id, columns.host, columns.start,
       columns.end, columns.day, columns.logged, columns.sent, columns.noon, columns.price,
-      columns.page, columns.isOpen, columns.photo, columns.notes)
+      columns.page, columns.isOpen, columns.photo, columns.notes, columns.tags, columns.guests,
+      columns.hours, columns.flags, columns.grid, columns.rooms, columns.stay, columns.fares)
   }
 
   private func visit(_ number: Int, host: UUID?) throws -> Visit {
@@ -56,7 +73,10 @@ struct CopyRecordsTests {
       day: Date(timeIntervalSince1970: Double(number) * 86_400), logged: start, sent: start,
       noon: start, price: try #require(Decimal(string: "12.50")),
       page: try #require(URL(string: "https://example.org/a?b")), isOpen: number == 0,
-      photo: [0, 255, 92], notes: ["a": number])
+      photo: [0, 255, 92], notes: ["a": number],
+      tags: number == 0 ? [] : ["maps", "a\"\\,{} ", "", "NULL"], guests: [UUID(), UUID()],
+      hours: [start], flags: [true, nil, false], grid: [[0.5, 1e300], [-1, 2]], rooms: 3..<7,
+      stay: start..<start.addingTimeInterval(0.5), fares: 1..<20)
   }
 
   @Test(

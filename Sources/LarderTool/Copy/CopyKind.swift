@@ -123,6 +123,11 @@ enum CopiedValue {
     case (.text, .text), (.text, .other), (.text, .dates), (.text, .any):
       return try reader.withUnsafeBytes { bytes in
         if kind != .any || toServer { try check(bytes, toServer: toServer) }
+        if toServer, case .other(.lists(let lists)) = kind,
+          let literal = lists.literal(ofJSON: bytes)
+        {
+          return try literal.withUnsafeBytes { try body(.text($0)) }
+        }
         if kind == .other(.uuid), ServerForm.uuidDigits(of: bytes) == nil {
           throw CopyProblem(problem: "the text isn't a UUID")
         }

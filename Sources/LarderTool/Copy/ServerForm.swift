@@ -6,7 +6,7 @@ import LarderTerminal
 /// The server accepts more spellings than it writes, and changes some values silently: it rounds `numeric(10,
 /// 2)`, and drops the zone of a `timestamp`. So the values that arrive are compared with those that were
 /// sent, and a difference that no rule explains is an error.
-enum ServerForm {
+enum ServerForm: Equatable {
   case decimal
   /// `character(n)`, in which trailing spaces have no meaning.
   case padded
@@ -18,6 +18,8 @@ enum ServerForm {
   /// `timestamp with time zone`. Without a zone it is UTC, the connection's time zone.
   case instant
   case json
+  /// An array or a range.
+  case lists(ServerLists)
   /// Another type, whose texts are equal only if they are identical.
   case asWritten
 
@@ -27,7 +29,8 @@ enum ServerForm {
     case "date": self = .day
     case "jsonb": self = .json
     case "bpchar": self = .padded
-    case _ where type.hasSuffix("]"): self = .asWritten
+    case _ where type.hasSuffix("]") || type.hasSuffix("range"):
+      self = ServerLists(ofServerType: type).map { .lists($0) } ?? .asWritten
     case _ where type.hasPrefix("numeric"): self = .decimal
     case _ where type.hasPrefix("character("): self = .padded
     case _ where type.hasPrefix("timestamp"):
@@ -53,6 +56,7 @@ enum ServerForm {
       if let time = ServerTime(text, takesZone: self == .instant) { return hasher.combine(time) }
     case .json:
       if let json = JSONForm.text(of: text) { return hasher.combine(json) }
+    case .lists(let lists): return lists.hash(text, into: &hasher)
     case .asWritten: break
     }
     hasher.combine(bytes: text)
