@@ -87,6 +87,9 @@ private struct CopyCommand {
     guard !ServerDatabase.isAddress(from) || !ServerDatabase.isAddress(to) else {
       throw Failure(.usage, "pg_dump and pg_restore copy from one server to another")
     }
+    guard !invocation.has("dates") || ServerDatabase.isAddress(to) else {
+      throw Failure(.usage, "--dates is for copies from a file to a server")
+    }
   }
 
   func run(_ options: CopyRun.Options) throws -> CopyRun.Report {

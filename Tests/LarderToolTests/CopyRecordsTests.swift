@@ -278,4 +278,29 @@ struct CopyRecordsTests {
       "\(types)")
     try db.close()
   }
+
+  @Test(
+    "larder copy makes texts of columns without values whose type says UUID, time, JSON or array, and numbers of others"
+  )
+  func emptyColumns() throws {
+    let tool = try Tool()
+    try tool.make(
+      "a.db",
+      """
+      CREATE TABLE t (a UUID, b TIMESTAMP, c JSON, d UUID[], e NUMERIC, f DECIMAL(4, 2));
+      INSERT INTO t VALUES (NULL, NULL, NULL, NULL, NULL, NULL)
+      """)
+    let address = try PostgresServer.newDatabase()
+    #expect(try tool.run("copy", "a.db", "b.db", "--dates", "seconds").status == 2)
+    let result = try tool.run("copy", "a.db", address)
+    #expect(result.status == 0, "\(result.errors)")
+    let db = try Database.postgres(address)
+    let types = try db.executeQuery(
+      """
+      SELECT data_type FROM information_schema.columns WHERE table_name = 't' ORDER BY column_name
+      """
+    ).map { try $0.get(at: 0, as: String.self) }
+    #expect(types == ["text", "text", "text", "text", "bigint", "bigint"], "\(types)")
+    try db.close()
+  }
 }

@@ -97,6 +97,9 @@ extension CopiedTable {
     }
   }
 
+  /// The words of types that mostly hold texts, although SQLite takes them for numbers.
+  private static let wordsOfTexts = ["DATE", "TIME", "UUID", "GUID", "STRING", "JSON", "[]"]
+
   /// The kind by the stored values. If texts and numbers are mixed, the copy will report one of them as an
   /// error, with its row.
   private static func storedKind(
@@ -123,7 +126,8 @@ extension CopiedTable {
     if has[3] { return .blob }
     if has[1] { return .real }
     if type.contains("BOOL"), !has[4] { return .bool }
-    return !has[0] && (type.isEmpty || type.contains("DATE")) ? .text : .integer(bytes: 8)
+    let isOfTexts = type.isEmpty || Self.wordsOfTexts.contains { type.contains($0) }
+    return !has[0] && isOfTexts ? .text : .integer(bytes: 8)
   }
 
   /// Adapts names, types and the set of columns to the target's existing table.
