@@ -22,9 +22,13 @@ extension Command {
       with --table, tables are copied with their row ids, indexes and triggers; virtual tables, and objects
       that use them, are left out and listed.
 
+      Into existing columns of a server, dates come in every form that Larder writes: as seconds since 1970,
+      milliseconds (integers), Julian days, and texts; UUIDs as blobs of 16 bytes, and texts. Numbers that may
+      be dates in several forms are refused without --dates.
+
       From SQLite: INTEGER becomes BIGINT, REAL DOUBLE PRECISION, TEXT TEXT COLLATE "C", BLOB BYTEA, BOOLEAN with 0
       and 1 BOOLEAN; for other types, and for a BLOB without any blob, the stored values decide. A key that
-      is the row id becomes an identity.
+      is the row id becomes an identity, and a foreign key's column has the type of its key.
       From PostgreSQL: whole numbers and BOOLEAN become INTEGER, REAL (with the digits that it prints) and DOUBLE
       PRECISION REAL (whose -0.0 becomes 0.0), BYTEA BLOB, and all other types TEXT, as the server writes them, in
       STRICT tables. A value that doesn't fit its column, such as a text in an INTEGER column, NUL in a text,
@@ -43,17 +47,22 @@ extension Command {
       Option("schema-only", nil, "create the tables, and copy no rows"),
       Option("data-only", nil, "copy rows into existing, empty tables"),
       Option("resume", nil, "go on with an unfinished copy"),
+      Option(
+        "dates", "FORM",
+        "numbers of dates that may be several forms: seconds, milliseconds, julian-days"),
       .schema,
     ]
   ) { invocation in
     let options = CopyRun.Options(
       schemaOnly: invocation.has("schema-only"), dataOnly: invocation.has("data-only"),
-      resumes: invocation.has("resume"), tables: invocation.texts("table"))
+      resumes: invocation.has("resume"), tables: invocation.texts("table"),
+      dates: try invocation.text("dates").map(DateFormat.init(optionValue:)))
     guard !options.schemaOnly || !options.dataOnly && !options.resumes else {
       throw Failure(.usage, "--schema-only excludes --data-only and --resume")
     }
     let report = try CopyCommand(invocation).run(options)
     if invocation.wantsJSON { return try Output.showJSON(report) }
+    for sentence in report.guesses { Output.note(sentence.printable) }
     for sentence in report.leftOut { Output.note("left out: \(sentence.printable)") }
     for table in report.tables {
       let rest = table.wasComplete ? ", complete already" : ""
@@ -77,6 +86,9 @@ private struct CopyCommand {
     to = invocation.arguments[1]
     guard !ServerDatabase.isAddress(from) || !ServerDatabase.isAddress(to) else {
       throw Failure(.usage, "pg_dump and pg_restore copy from one server to another")
+    }
+    guard !invocation.has("dates") || ServerDatabase.isAddress(to) else {
+      throw Failure(.usage, "--dates is for copies from a file to a server")
     }
   }
 

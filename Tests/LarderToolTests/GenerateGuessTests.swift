@@ -142,6 +142,26 @@ struct GenerateGuessTests {
     Sample(
       type: "TEXT", values: ["'{}'"], swift: "JSONValue?", coding: ".json", other: ("''", "String?")
     ),
+    Sample(
+      type: "TEXT", values: ["'[\"E621E1F8-C36C-495A-93FC-0C247A3E6E5F\"]'", "'[]'"],
+      swift: "[UUID]?", coding: ".json",
+      other: ("'[\"e621e1f8-c36c-495a-93fc-0c247a3e6e5f\"]'", "[String]?")),
+    // Arrays as Fluent declares them.
+    Sample(
+      type: "UUID[]", values: ["'[]'"], swift: "[UUID]?", coding: ".array",
+      other: ("'[\"a\"]'", "[String]?")),
+    Sample(
+      type: "TEXT[]", values: ["'[]'"], swift: "[String]?", coding: ".array",
+      other: ("'{\"a\": 1}'", "JSONValue?")),
+    Sample(
+      type: "DOUBLE[]", values: ["'[1, 2]'"], swift: "[Double]?", coding: ".array",
+      other: ("'soon'", "String?")),
+    // Dates as real numbers.
+    Sample(
+      type: "REAL", values: ["1777460434.050631", "1700000000"], swift: "Date?",
+      other: ("5", "Double?"), column: "created_at"),
+    Sample(type: "REAL", values: ["1777460434.050631"], swift: "Double?"),
+    Sample(type: "REAL", values: [], swift: "Double?", column: "created_at"),
     Sample(type: "TEXT", values: ["'1'"], swift: "String?"),
     Sample(type: "TEXT", values: ["'null'"], swift: "String?"),
     Sample(
@@ -199,6 +219,19 @@ struct GenerateGuessTests {
     #expect(try types("--rows", "0") == ["String?", "String?", "String?"])
     let note = try tool.generated()[0].properties[1].notes
     #expect(note == ["Guessed: all 10,000 values looked at are texts as YYYY-MM-DD."])
+  }
+
+  @Test(
+    "larder generate declares a column of Fluent's arrays, so that the table is adopted as it is")
+  func arrays() throws {
+    let tool = try Tool.with(
+      "CREATE TABLE user (id UUID PRIMARY KEY, muted UUID[] NOT NULL, tags TEXT[] NOT NULL DEFAULT '{}')"
+    )
+    let result = try tool.run("generate", "data.db")
+    #expect(result.output.contains(".sqlType(\"UUID[]\")"), "\(result.output)")
+    #expect(result.output.contains(".sqlType(\"TEXT[]\"), .default(\"{}\")"))
+    #expect(!result.output.contains("isn't declared"))
+    #expect(!result.output.contains("Differs"))
   }
 
   @Test("larder generate notes a column with text that isn't UTF-8")

@@ -163,9 +163,10 @@ extension Database {
   ///
   /// - Parameters:
   ///   - failedRow: set to the index, from 0, of the row that couldn't be stored, as far as it is known.
+  ///   - failedColumn: set to the name of the column whose value couldn't be stored, as far as it is known.
   ///   - appendNext: appends the line of the next row, with its line break; false after the last.
   package func copyText(
-    into table: String, _ columns: [String], failedRow: inout Int?,
+    into table: String, _ columns: [String], failedRow: inout Int?, failedColumn: inout String?,
     _ appendNext: (inout [UInt8]) throws -> Bool
   ) throws -> Int {
     guard let engine = engine as? PostgresEngine else {
@@ -184,6 +185,7 @@ extension Database {
         return try copy.finish()
       } catch let failure as PostgresFailure {
         failedRow = failure.row
+        failedColumn = failure.column.flatMap { columns.contains($0) ? $0 : nil }
         throw failure
       }
     }

@@ -70,8 +70,12 @@ struct PostgresFailure: Error, Hashable, Sendable, CustomStringConvertible {
     if let sql, let position = field(LARDER_PG_POSITION).flatMap({ Int($0) }) {
       offset = Self.byteOffset(ofCharacter: position, in: sql)
     }
-    if let relation {
-      row = field(LARDER_PG_CONTEXT).flatMap { Self.row(inContext: $0, of: relation) }
+    if let relation, let context = field(LARDER_PG_CONTEXT) {
+      row = Self.row(inContext: context, of: relation)
+      // The columns of a constraint aren't those of a value.
+      if !sqlState.hasPrefix("23") {
+        column = column ?? Self.column(inContext: context, of: relation)
+      }
     }
     // The server closes the connection after errors of these severities.
     isConnectionLost = ["FATAL", "PANIC"].contains(field(LARDER_PG_SEVERITY) ?? "FATAL")
@@ -97,6 +101,14 @@ struct PostgresFailure: Error, Hashable, Sendable, CustomStringConvertible {
     guard context.utf8.starts(with: start) else { return nil }
     let rest = Substring(context.utf8.dropFirst(start.count))
     return rest.firstMatch(of: /[0-9]+/).flatMap { Int($0.output) }.map { $0 - 1 }
+  }
+
+  /// The column's name, found in `COPY city, line 3, column name: "…"`.
+  static func column(inContext context: String, of relation: String) -> String? {
+    let start = "COPY \(relation), "
+    guard context.hasPrefix(start) else { return nil }
+    let rest = context.dropFirst(start.count).prefix { !$0.isNewline }
+    return rest.firstMatch(of: /[0-9]+, [^ ,]+ (.+?)(?:: |$)/).map { String($0.1) }
   }
 
   /// Replaces the data that a message quotes. Quotes within the data aren't doubled, so that everything

@@ -13,6 +13,8 @@ enum CopyKind: Equatable {
   case blob
   /// A type that only the server has, in its text form.
   case other(ServerForm)
+  /// Dates of the server, which the file stores as numbers, or as numbers and texts.
+  case dates(DateNumbers)
   /// Any value of SQLite.
   case any
 
@@ -40,7 +42,7 @@ enum CopyKind: Equatable {
     case .real, .float: .real
     case .bool: .bool
     case .blob: .blob
-    case .text, .other: .text
+    case .text, .other, .dates: .text
     case .any: .any
     }
   }
@@ -51,6 +53,8 @@ enum CopyKind: Equatable {
     case .integer(let bytes): "an integer of \(bytes * 8) bits"
     case .real, .float: "a number"
     case .bool: "0 or 1"
+    case .dates: "a date"
+    case .other(.uuid): "a UUID"
     case .text, .other, .any: "a text"
     case .blob: "a blob"
     }
@@ -103,9 +107,30 @@ enum CopiedValue {
     case (.integer, .other), (.real, .other):
       var text = reader.storageClass == .real ? reader.real.textOnServer : String(reader.integer)
       return try text.withUTF8 { try body(.text(UnsafeRawBufferPointer($0))) }
-    case (.text, .text), (.text, .other), (.text, .any):
+    case (.integer, .dates(let dates)):
+      return try dates.text(of: reader.integer).withUnsafeBytes { try body(.text($0)) }
+    case (.real, .dates(let dates)):
+      return try dates.text(of: reader.real).withUnsafeBytes { try body(.text($0)) }
+    case (.blob, .other(.uuid)):
+      return try reader.withUnsafeBytes { bytes in
+        guard bytes.count == 16 else {
+          throw CopyProblem(problem: "a blob of \(bytes.count.counted("byte")) isn't a UUID")
+        }
+        var digits: [UInt8] = []
+        digits.append(hexadecimal: bytes)
+        return try digits.withUnsafeBytes { try body(.text($0)) }
+      }
+    case (.text, .text), (.text, .other), (.text, .dates), (.text, .any):
       return try reader.withUnsafeBytes { bytes in
         if kind != .any || toServer { try check(bytes, toServer: toServer) }
+        if toServer, case .other(.lists(let lists)) = kind,
+          let literal = lists.literal(ofJSON: bytes)
+        {
+          return try literal.withUnsafeBytes { try body(.text($0)) }
+        }
+        if kind == .other(.uuid), ServerForm.uuidDigits(of: bytes) == nil {
+          throw CopyProblem(problem: "the text isn't a UUID")
+        }
         return try body(.text(bytes))
       }
     case (.blob, .blob), (.blob, .any): return try reader.withUnsafeBytes { try body(.blob($0)) }
@@ -137,7 +162,11 @@ enum CopiedValue {
       hasher.combine(number == 0 ? 0 : number.bitPattern)
     case .text(let bytes):
       hasher.combine(3)
-      if case .other(let form) = kind { return form.hash(bytes, into: &hasher) }
+      switch kind {
+      case .other(let form): return form.hash(bytes, into: &hasher)
+      case .dates(let dates): return dates.form.hash(bytes, into: &hasher)
+      default: break
+      }
       hasher.combine(bytes.count)
       hasher.combine(bytes: bytes)
     case .blob(let bytes):

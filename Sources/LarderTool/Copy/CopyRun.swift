@@ -10,6 +10,8 @@ struct CopyRun {
     var dataOnly = false
     var resumes = false
     var tables: [String] = []
+    /// The format of dates as numbers that may have several.
+    var dates: DateFormat?
   }
 
   struct Report: Encodable {
@@ -23,6 +25,8 @@ struct CopyRun {
     var tables: [Table] = []
     /// The parts of the schema that have no counterpart in the target.
     var leftOut: [String] = []
+    /// What was guessed about the values, as phrases.
+    var guesses: [String] = []
   }
 
   let source: Database
@@ -73,10 +77,13 @@ struct CopyRun {
     } else {
       try checkTarget(present, tables, hasState: hasState)
     }
+    if toServer { tables.takeKindsOfKeys() }
     let schema = options.dataOnly ? nil : try schema(of: tables)
     // Existing tables may have been altered since they were created.
     for (index, table) in present.enumerated() where options.dataOnly || toServer {
       try tables[index].adapt(to: table, onServer: toServer, targetName)
+      guard toServer, !fromServer, !options.schemaOnly else { continue }
+      report.guesses += try tables[index].findDateNumbers(in: source, told: options.dates)
     }
     if toServer {
       let partitioned = try ServerDatabase.partitionedTables(target)

@@ -185,7 +185,7 @@ struct CopySchema {
       default: return nil
       }
     case .text: return text.isTextLiteral ? text : nil
-    case .blob, .other, .any: return nil
+    case .blob, .other, .dates, .any: return nil
     }
   }
 

@@ -97,6 +97,9 @@ extension CopiedTable {
     }
   }
 
+  /// The words of types that mostly hold texts, although SQLite takes them for numbers.
+  private static let wordsOfTexts = ["DATE", "TIME", "UUID", "GUID", "STRING", "JSON", "[]"]
+
   /// The kind by the stored values. If texts and numbers are mixed, the copy will report one of them as an
   /// error, with its row.
   private static func storedKind(
@@ -123,7 +126,8 @@ extension CopiedTable {
     if has[3] { return .blob }
     if has[1] { return .real }
     if type.contains("BOOL"), !has[4] { return .bool }
-    return !has[0] && (type.isEmpty || type.contains("DATE")) ? .text : .integer(bytes: 8)
+    let isOfTexts = type.isEmpty || Self.wordsOfTexts.contains { type.contains($0) }
+    return !has[0] && isOfTexts ? .text : .integer(bytes: 8)
   }
 
   /// Adapts names, types and the set of columns to the target's existing table.
@@ -152,6 +156,32 @@ extension CopiedTable {
 }
 
 extension [CopiedTable] {
+  /// Gives columns of foreign keys the kind of the key that they refer to, whose values they can only have. A
+  /// column without values tells no kind itself, and a server takes only references of one type.
+  mutating func takeKindsOfKeys() {
+    let places = map(\.name).places
+    // A key may itself be a reference. Each pass goes one reference further, and references may be a circle.
+    for _ in indices {
+      var hasChanged = false
+      for (place, table) in enumerated() {
+        for key in table.schema.foreignKeys {
+          guard let other = places[key.referencedTable.foldedName] else { continue }
+          let referenced =
+            key.referencedColumns.isEmpty ? self[other].schema.primaryKey : key.referencedColumns
+          for (name, keyName) in zip(key.columns, referenced) {
+            guard let column = self[place].columns.firstIndex(where: { $0.name.isSameName(name) }),
+              let kind = self[other].columns.first(where: { $0.name.isSameName(keyName) })?.kind,
+              self[place].columns[column].kind != kind
+            else { continue }
+            self[place].columns[column].kind = kind
+            hasChanged = true
+          }
+        }
+      }
+      if !hasChanged { return }
+    }
+  }
+
   /// Orders tables before those that refer to them, as far as references have no cycles.
   func inOrderOfReferences() throws -> [CopiedTable] {
     let places = map(\.name).places

@@ -6,24 +6,31 @@ import LarderTerminal
 /// The server accepts more spellings than it writes, and changes some values silently: it rounds `numeric(10,
 /// 2)`, and drops the zone of a `timestamp`. So the values that arrive are compared with those that were
 /// sent, and a difference that no rule explains is an error.
-enum ServerForm {
+enum ServerForm: Equatable {
   case decimal
   /// `character(n)`, in which trailing spaces have no meaning.
   case padded
   case uuid
+  /// `date`, which a time at the beginning of a day in UTC equals.
+  case day
+  /// `timestamp`, which Larder reads as UTC.
   case timestamp
   /// `timestamp with time zone`. Without a zone it is UTC, the connection's time zone.
   case instant
   case json
+  /// An array or a range.
+  case lists(ServerLists)
   /// Another type, whose texts are equal only if they are identical.
   case asWritten
 
   init(ofServerType type: String) {
     switch type {
     case "uuid": self = .uuid
+    case "date": self = .day
     case "jsonb": self = .json
     case "bpchar": self = .padded
-    case _ where type.hasSuffix("]"): self = .asWritten
+    case _ where type.hasSuffix("]") || type.hasSuffix("range"):
+      self = ServerLists(ofServerType: type).map { .lists($0) } ?? .asWritten
     case _ where type.hasPrefix("numeric"): self = .decimal
     case _ where type.hasPrefix("character("): self = .padded
     case _ where type.hasPrefix("timestamp"):
@@ -40,16 +47,29 @@ enum ServerForm {
       let end = text.lastIndex { $0 != UInt8(ascii: " ") }.map { $0 + 1 } ?? 0
       return hasher.combine(bytes: UnsafeRawBufferPointer(rebasing: text[..<end]))
     case .uuid:
-      let digits = text.compactMap(\.hexadecimalDigit)
-      let others = text.count { $0.hexadecimalDigit == nil && !"-{}".utf8.contains($0) }
-      if digits.count == 32, others == 0 { return hasher.combine(digits) }
+      if let digits = Self.uuidDigits(of: text) { return hasher.combine(digits) }
+    case .day:
+      if let time = ServerTime(text, takesZone: true), time.isMidnight {
+        return hasher.combine(time)
+      }
     case .timestamp, .instant:
       if let time = ServerTime(text, takesZone: self == .instant) { return hasher.combine(time) }
     case .json:
       if let json = JSONForm.text(of: text) { return hasher.combine(json) }
+    case .lists(let lists): return lists.hash(text, into: &hasher)
     case .asWritten: break
     }
     hasher.combine(bytes: text)
+  }
+
+  /// Whether the values are days or moments.
+  var isOfDates: Bool { self == .day || self == .timestamp || self == .instant }
+
+  /// The values of a UUID's 32 digits, in any spelling that the server reads; nil for another text.
+  static func uuidDigits(of text: UnsafeRawBufferPointer) -> [UInt8]? {
+    let digits = text.compactMap(\.hexadecimalDigit)
+    let others = text.count { $0.hexadecimalDigit == nil && !"-{}".utf8.contains($0) }
+    return digits.count == 32 && others == 0 ? digits : nil
   }
 }
 
@@ -59,7 +79,10 @@ struct ServerTime: Hashable {
   /// The digits of the fraction, without trailing zeros.
   private let fraction: [UInt8]
 
-  /// Parses a text; nil if it has another form.
+  var isMidnight: Bool { seconds.isMultiple(of: 86_400) && fraction.isEmpty }
+
+  /// Parses a text; nil if it has another form. The server leaves out a zone of a type that takes none, which
+  /// changes nothing if it is UTC.
   init?(_ text: UnsafeRawBufferPointer, takesZone: Bool) {
     var rest = text[...]
     func number(_ count: Int, behind mark: String = "", below limit: Int) -> Int? {
@@ -95,20 +118,18 @@ struct ServerTime: Hashable {
           if fraction.isEmpty { return nil }
         }
       }
-      if takesZone, let sign = rest.first {
-        if rest.elementsEqual("Z".utf8) {
-          rest = rest.dropFirst()
-        } else {
-          guard let hours = number(2, behind: "+-", below: 16) else { return nil }
-          var offset = hours * 3600
-          if !rest.isEmpty {
-            guard
-              let minutes = number(2, behind: rest.first == UInt8(ascii: ":") ? ":" : "", below: 60)
-            else { return nil }
-            offset += minutes * 60
-          }
-          time += sign == UInt8(ascii: "-") ? offset : -offset
+      if rest.elementsEqual("Z".utf8) {
+        rest = rest.dropFirst()
+      } else if takesZone, let sign = rest.first {
+        guard let hours = number(2, behind: "+-", below: 16) else { return nil }
+        var offset = hours * 3600
+        if !rest.isEmpty {
+          guard
+            let minutes = number(2, behind: rest.first == UInt8(ascii: ":") ? ":" : "", below: 60)
+          else { return nil }
+          offset += minutes * 60
         }
+        time += sign == UInt8(ascii: "-") ? offset : -offset
       }
     }
     guard rest.isEmpty else { return nil }

@@ -155,11 +155,13 @@ struct TableCopy {
   private func copyToServer(_ progress: (Int) -> Void) throws -> TableSum {
     var sum = TableSum()
     var failedRow: Int?
+    var failedColumn: String?
     let rows = try source.executeQuery(SQL(raw: table.sourceSQL))
     defer { rows.close() }
     do {
       _ = try target.copyText(
-        into: table.targetName, table.columns.map(\.targetName), failedRow: &failedRow
+        into: table.targetName, table.columns.map(\.targetName), failedRow: &failedRow,
+        failedColumn: &failedColumn
       ) { line in
         guard try rows.next() else { return false }
         var hasher = Hasher()
@@ -174,7 +176,8 @@ struct TableCopy {
       }
     } catch let error as DatabaseError where !error.isInterrupt {
       let row = failedRow.map { ", row \(($0 + 1).grouped)" } ?? ""
-      throw Failure("“\(table.name)”\(row): \(error.message); nothing of it was copied")
+      let column = failedColumn.map { ".“\($0)”" } ?? ""
+      throw Failure("“\(table.name)”\(column)\(row): \(error.message); nothing of it was copied")
     }
     return sum
   }

@@ -12,6 +12,8 @@ struct ColumnEvidence {
   /// Whether some text isn't UTF-8, and so can't be a String.
   private(set) var hasBrokenText = false
   private(set) var areBits = true
+  /// Whether all values are real numbers that are seconds since 1970 of the years 2000 to 2100.
+  private(set) var areRecentSeconds = true
   private(set) var uuids = UUIDForms()
   /// The date formats that all texts have; more than one only if there is no value.
   private(set) var dates = DateForms()
@@ -37,6 +39,7 @@ struct ColumnEvidence {
 
   private mutating func add(_ value: DatabaseValue) {
     if value != .integer(0), value != .integer(1) { areBits = false }
+    if case .real(946_684_800...4_102_444_800) = value {} else { areRecentSeconds = false }
     uuids.add(value)
     dates.add(value)
     json.add(value)
@@ -90,7 +93,7 @@ struct UUIDForms {
 /// The Swift types as which all JSON texts can be decoded.
 struct JSONForms {
   private static let shapes: [(type: String, fits: @Sendable (DatabaseValue) -> Bool)] = [
-    ("[String]", fits([String].self)), ("[Int]", fits([Int].self)),
+    ("[UUID]", fitUUIDs), ("[String]", fits([String].self)), ("[Int]", fits([Int].self)),
     ("[Double]", fits([Double].self)), ("[String: String]", fits([String: String].self)),
     ("[String: Int]", fits([String: Int].self)), ("[String: Double]", fits([String: Double].self)),
     (anyType, fits(AnyJSON.self)),
@@ -114,8 +117,28 @@ struct JSONForms {
     saysType = saysType || text.utf8.filter { !" \t\r\n".utf8.contains($0) }.count > 2
   }
 
-  /// The narrowest type that decodes all texts; nil if they aren't JSON.
-  var type: String? { saysType ? shapes.first?.type : shapes.last?.type }
+  /// The narrowest type that decodes all texts; nil if they aren't JSON. A declared type of arrays, such as
+  /// Fluent's `UUID[]`, comes first: all of them may be empty.
+  func type(declared: String) -> String? {
+    if declared.hasSuffix("[]") {
+      let types = [
+        ("UUID", "[UUID]"), ("CHAR", "[String]"), ("TEXT", "[String]"), ("INT", "[Int]"),
+        ("DOUBLE", "[Double]"), ("REAL", "[Double]"), ("FLOAT", "[Double]"),
+      ]
+      let type = types.first { declared.uppercased().contains($0.0) }?.1
+      if let type, fit(type) { return type }
+    }
+    return saysType ? shapes.first?.type : shapes.last?.type
+  }
+
+  /// Whether all texts can be decoded as this type.
+  func fit(_ type: String) -> Bool { shapes.contains { $0.type == type } }
+
+  /// Whether a text is an array of UUIDs as Swift writes them, in capital letters.
+  @Sendable private static func fitUUIDs(_ value: DatabaseValue) -> Bool {
+    let texts = (try? JSON<[String]>(databaseValue: value))?.value
+    return texts?.allSatisfy { UUID(uuidString: $0)?.uuidString == $0 } ?? false
+  }
 
   private static func fits<Value: Codable & Sendable>(
     _ type: Value.Type

@@ -45,10 +45,10 @@ extension PropertyStorage {
       return coding == nil
         ? evidence.uuids.areBlobs(isNamed: true, values: evidence.values)
         : evidence.uuids.textCoding == coding
-    case "Date": return evidence.dates.fit(self)
+    case "Date": return coding == nil ? evidence.areRecentSeconds : evidence.dates.fit(self)
     case "Decimal": return evidence.areAll(.integer, .real) && evidence.decimals.areExact
     case "String": return evidence.areAll(.text)
-    default: return isAny || evidence.json.type == type
+    default: return isAny || evidence.json.fit(type)
     }
   }
 }

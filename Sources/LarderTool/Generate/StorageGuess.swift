@@ -102,6 +102,14 @@ struct StorageGuess {
     let words = SwiftName.words(of: column.name).map { $0.lowercased() }
     switch storage {
     case .integer: guessBool(words, type)
+    case .real where evidence.values > 0 && evidence.areRecentSeconds:
+      // Real numbers of this size are hardly anything else in a column with the name of a date.
+      guard words.count > 1, words.last.map(Self.moments.contains) ?? false else { break }
+      take(
+        PropertyStorage(type: "Date", columnType: .real),
+        told(
+          "seconds since 1970, as Larder stores dates", "seconds since 1970, as Larder stores dates"
+        ))
     case .text: guessText(type)
     case .blob:
       let isNamed =
@@ -133,6 +141,9 @@ struct StorageGuess {
     "flag", "hidden", "locked", "published", "verified", "visible",
   ]
 
+  /// The last words of the names of columns with dates.
+  private static let moments: Set<String> = ["at", "date", "since", "until"]
+
   private mutating func guessBool(_ words: [String], _ type: String) {
     let isDeclared = type.contains("BOOL") || type == "BIT"
     // Without a value, all are bits.
@@ -155,8 +166,11 @@ struct StorageGuess {
       take(
         PropertyStorage(type: "UUID", coding: coding, columnType: .text),
         told("a UUID in \(letters) letters", "UUIDs in \(letters) letters"))
-    } else if let json = evidence.json.type {
-      take(PropertyStorage(type: json, coding: ".json", columnType: .text), told("JSON", "JSON"))
+    } else if let json = evidence.json.type(declared: type) {
+      let isArray = type.hasSuffix("[]") && json.hasPrefix("[") && !json.contains(":")
+      take(
+        PropertyStorage(type: json, coding: isArray ? ".array" : ".json", columnType: .text),
+        told("JSON", "JSON"))
     }
   }
 

@@ -71,6 +71,14 @@ struct FailureTests {
   func contexts() {
     #expect(
       PostgresFailure.row(inContext: "COPY city, line 3, column name: \"x 7\"", of: "city") == 2)
+    #expect(
+      PostgresFailure.column(inContext: "COPY city, line 3, column a: b: \"x: 7\"", of: "city")
+        == "a")
+    #expect(
+      PostgresFailure.column(inContext: "COPY city, Zeile 3, Spalte der Tag: »x«", of: "city")
+        == "der Tag")
+    #expect(PostgresFailure.column(inContext: "COPY city, line 3, column a", of: "city") == "a")
+    #expect(PostgresFailure.column(inContext: "COPY city, line 3", of: "city") == nil)
     #expect(PostgresFailure.row(inContext: "COPY city, Zeile 12", of: "city") == 11)
     #expect(PostgresFailure.row(inContext: "COPY a, 1, line 4", of: "a, 1") == 3)
     #expect(PostgresFailure.row(inContext: "COPY other, line 4", of: "city") == nil)
