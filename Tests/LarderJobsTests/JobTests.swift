@@ -68,7 +68,7 @@ struct JobTests {
       let job = try #require(try StoredJob.fetchAll(db).first)
       #expect([job.queue, job.unique] == ["mail", "key"] && job.priority == 7)
       #expect(job.mostAttempts == 3)
-      #expect(try StoredJob.fetchCount(db) == 1)
+      #expect(try StoredJob.all.fetchCount(db) == 1)
     }
   }
 
