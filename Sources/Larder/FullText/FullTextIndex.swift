@@ -50,7 +50,12 @@ public struct FullTextIndex<R: Record>: Sendable {
       .filter { !$0.isJSON }.map(\.name)
     definition = FullTextDefinition(
       R.table.core, name, names.count == columns.count ? names : [], tokenizer, prefixes, weights,
-      storage, detail, sizes)
+      storage, detail, sizes, hasOwnRank: Self.hasOwnRank)
+  }
+
+  /// Whether the records have a property that is called as the rank of a match.
+  private static var hasOwnRank: Bool {
+    Mirror(reflecting: R.columns).children.contains { $0.label == "rank" }
   }
 }
 
@@ -94,6 +99,9 @@ package final class FullTextDefinition: Sendable {
   let storage: FullTextStorage
   let detail: FullTextDetail
   let hasSizes: Bool
+  /// Whether the records have a property that is called as the rank of a match. It is looked up once: that takes as
+  /// long as a third of a query.
+  let hasOwnRank: Bool
   /// The problem of the declaration, if it has one.
   private let problem: String?
   /// The record's table; nil for the index of a migration's step.
@@ -102,9 +110,10 @@ package final class FullTextDefinition: Sendable {
   init(
     _ core: TableCore, _ name: String?, _ columns: [String], _ tokenizer: FullTextTokenizer,
     _ prefixes: [Int], _ weights: [Double], _ storage: FullTextStorage, _ detail: FullTextDetail,
-    _ hasSizes: Bool
+    _ hasSizes: Bool, hasOwnRank: Bool
   ) {
     self.core = core
+    self.hasOwnRank = hasOwnRank
     self.name = name ?? core.name + "_text"
     table = core.name
     schema = core.schema
@@ -131,6 +140,7 @@ package final class FullTextDefinition: Sendable {
     _ hasSizes: Bool
   ) {
     core = nil
+    hasOwnRank = false
     self.name = name
     self.table = table.name
     schema = nil

@@ -95,7 +95,7 @@ public struct FullTextFields<R: Record>: Sendable {
   /// In a query of a record with a property of this name it throws `ResultCode.misuse`, since one could be taken for
   /// the other: `$0.rank(weights: [])` is the match's rank there, and `$0[dynamicMember: \.rank]` the column.
   public var rank: SQLExpression<Double> {
-    if Mirror(reflecting: R.columns).children.contains(where: { $0.label == "rank" }) {
+    if search?.index.hasOwnRank == true {
       return SQLExpression(
         .misuse(
           "“\(R.table.name)” has a property rank of its own: write $0[dynamicMember: \\.rank] for it, and "
