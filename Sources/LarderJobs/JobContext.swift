@@ -58,7 +58,7 @@ final class JobLease: Sendable {
 public enum JobError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The job can't be done, and isn't to be retried: it is dead at once.
   case final(String)
-  /// The job's lease is over, and another worker may have it.
+  /// The job isn't this attempt's any more: its lease is over and another worker may have it, or it was ended or removed.
   case lost
   /// The job has run for longer than its ``JobOptions/timeLimit``.
   case timeLimit
@@ -71,7 +71,8 @@ public enum JobError: Error, Hashable, Sendable, CustomStringConvertible {
   public var description: String {
     switch self {
     case .final(let reason): reason
-    case .lost: "the job's lease is over, and another worker may have it"
+    case .lost:
+      "the job isn't this attempt's any more: its lease is over and another worker may have it, or it has ended, or was removed"
     case .timeLimit: "the job has run for longer than its time limit"
     case .unknown(let name): "this worker has no type of job named “\(name)”"
     case .schedule(let text): "“\(text)” isn't a schedule such as “30 3 * * 1-5”"
