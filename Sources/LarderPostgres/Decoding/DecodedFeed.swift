@@ -23,6 +23,8 @@ final class DecodedFeed: EngineFeed, AccessCompanion, @unchecked Sendable {
   private var system: [String?]?
   /// The position from which the slot goes on that lasts; nil if there is none yet.
   private var slotPosition: UInt64?
+  /// Whether the server was asked for the slot that lasts, so that it may be there although the answer was lost.
+  private var mayHaveSlot = false
 
   init(
     _ plan: FeedPlan, _ servers: ServerList, _ configuration: PostgresConfiguration,
@@ -96,7 +98,7 @@ final class DecodedFeed: EngineFeed, AccessCompanion, @unchecked Sendable {
     } onCancel: {
       end()
     }
-    if isNew, let beginning { try await call(beginning, on: slot.snapshot) }
+    if isNew, let beginning { try await call(beginning, on: slot.snapshot, connection) }
     try await onOwnThread {
       try DatabaseError.converting { try self.start(connection, slot) }
     }
@@ -109,7 +111,8 @@ final class DecodedFeed: EngineFeed, AccessCompanion, @unchecked Sendable {
 
   /// Calls a closure in a transaction that sees an exported snapshot.
   private func call(
-    _ beginning: @escaping @Sendable (Database) throws -> Void, on snapshot: String
+    _ beginning: @escaping @Sendable (Database) throws -> Void, on snapshot: String,
+    _ connection: ReplicationConnection
   ) async throws {
     struct SnapshotIsGone: Error {}
     do {
@@ -122,6 +125,11 @@ final class DecodedFeed: EngineFeed, AccessCompanion, @unchecked Sendable {
         } catch let error as DatabaseError where !SQLState.isTransient(error) {
           // It went with the connection that has exported it.
           throw SnapshotIsGone()
+        }
+        if let text = try db.value("SELECT \(SQL(raw: ServerSnapshot.current))", as: String.self),
+          let exported = ServerSnapshot(text)
+        {
+          do { try connection.awaitCommits(in: exported) } catch { throw SnapshotIsGone() }
         }
         try beginning(db)
       }
@@ -141,13 +149,23 @@ final class DecodedFeed: EngineFeed, AccessCompanion, @unchecked Sendable {
     if let name = plan.slot, let slotPosition {
       return (connection, ReplicationSlot(name: name, position: slotPosition))
     }
-    return (connection, try connection.makeSlot(exporting: exporting))
+    let slot = try connection.makeSlot(exporting: exporting)
+    // With a snapshot this waits for the transactions that it has.
+    if !exporting { try connection.awaitRunning() }
+    return (connection, slot)
   }
 
   /// Has a slot last that is to, and begins to receive.
   private func start(_ connection: ReplicationConnection, _ slot: ReplicationSlot) throws {
     if let name = plan.slot, slot.name != name {
       // Not before `beginning` has succeeded: a slot that lasts says that it did.
+      if mayHaveSlot {
+        // It is that of a former attempt, before what `beginning` has read by now.
+        try connection.run(
+          "SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE slot_name = '\(name)'"
+        )
+      }
+      mayHaveSlot = true
       try connection.run(
         "SELECT pg_copy_logical_replication_slot('\(slot.name)', '\(name)', false)")
       slotPosition = slot.position
@@ -194,6 +212,7 @@ final class DecodedFeed: EngineFeed, AccessCompanion, @unchecked Sendable {
     consumer.assembly.restart()
     guard let name = plan.slot else {
       let slot = try connection.makeSlot(exporting: false)
+      try connection.awaitRunning()
       buffer.begin(at: slot.position)
       buffer.appendUnknown()
       try receive(connection, slot.name, from: slot.position)
@@ -219,6 +238,7 @@ final class DecodedFeed: EngineFeed, AccessCompanion, @unchecked Sendable {
   /// handled up to there.
   private func remake(_ connection: ReplicationConnection) throws {
     let slot = try connection.makeSlot(exporting: false)
+    try connection.awaitRunning()
     buffer.begin(at: slot.position)
     buffer.appendUnknown()
     while !buffer.isEnded, !buffer.isWaitedFor { pause(.milliseconds(10)) }

@@ -58,6 +58,9 @@ struct ServerSnapshot {
   private let oldest, next: UInt32
   private let running: Set<UInt32>
 
+  /// The snapshot of a statement, in SQL.
+  static let current = "pg_catalog.pg_current_snapshot()::text"
+
   /// Reads `oldest:next:running,running`, in which numbers have their epochs.
   init?(_ text: String) {
     let parts = text.split(separator: ":", omittingEmptySubsequences: false)
@@ -76,6 +79,12 @@ struct ServerSnapshot {
     func isBefore(_ limit: UInt32) -> Bool { Int32(bitPattern: transaction &- limit) < 0 }
     return isBefore(oldest) || isBefore(next) && !running.contains(transaction)
   }
+
+  /// Whether a transaction still runs that another snapshot takes for ended.
+  func isBehind(_ other: ServerSnapshot) -> Bool { running.contains(where: other.sees) }
+
+  /// Whether a transaction still runs that ran in another snapshot.
+  func hasRunning(of other: ServerSnapshot) -> Bool { !running.isDisjoint(with: other.running) }
 }
 
 /// A session that is asked which transactions have ended.
@@ -90,7 +99,7 @@ final class VisibilitySession {
   }
 
   func snapshot() throws -> ServerSnapshot {
-    let text = try text("SELECT pg_catalog.pg_current_snapshot()::text")
+    let text = try text("SELECT \(ServerSnapshot.current)")
     guard let snapshot = ServerSnapshot(text) else {
       throw PostgresFailure("08P01", "the server has sent no snapshot", isConnectionLost: true)
     }
