@@ -60,8 +60,9 @@ struct JobOutcome: Sendable {
       $0.due = .value(isLast ? now : retry(after: now))
       $0.errors = .value(errors)
     }
+    guard isInterrupted else { return }
     var freed = stored
-    freed.state = isInterrupted ? .ready : .scheduled
+    freed.state = .ready
     try StoredJob.wakeWorkers(of: [freed], db)
   }
 

@@ -134,9 +134,9 @@ extension SchemaStep {
   /// ```
   ///
   /// Old values that may be NULL need an Optional parameter. The new value is stored by the column's coding, if it has
-  /// one; a value of another type than the column's is taken for what is stored. The conversion is called for each row in the
-  /// migration's transaction, in batches, and has to give equal results for equal values. The code isn't part of
-  /// the migration's checksum.
+  /// one; a value of another type than the column's is taken for what is stored. The conversion is called for each row
+  /// in the migration's transaction, in batches, and has to give equal results for equal values. The code isn't part
+  /// of the migration's checksum.
   public static func change<Old: DatabaseValueConvertible, New: DatabaseValueConvertible>(
     _ column: ColumnDefinition, of table: String,
     converting: @escaping @Sendable (Old) throws -> New

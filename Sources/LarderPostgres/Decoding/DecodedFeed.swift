@@ -126,11 +126,11 @@ final class DecodedFeed: EngineFeed, AccessCompanion, @unchecked Sendable {
           // It went with the connection that has exported it.
           throw SnapshotIsGone()
         }
-        if let text = try db.value("SELECT \(SQL(raw: ServerSnapshot.current))", as: String.self),
-          let exported = ServerSnapshot(text)
-        {
-          do { try connection.awaitCommits(in: exported) } catch { throw SnapshotIsGone() }
-        }
+        let seen = try db.value(
+          "SELECT \(SQL(raw: ServerSnapshot.current))", as: String.self)
+        do {
+          try connection.awaitCommits(in: ServerSnapshot(seen))
+        } catch { throw SnapshotIsGone() }
         try beginning(db)
       }
     } catch is SnapshotIsGone {

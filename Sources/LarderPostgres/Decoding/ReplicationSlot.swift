@@ -73,11 +73,7 @@ extension ReplicationConnection {
   }
 
   private func currentSnapshot() throws -> ServerSnapshot {
-    let row = try run("SELECT \(ServerSnapshot.current)").first
-    guard let text = row?.first ?? nil, let snapshot = ServerSnapshot(text) else {
-      throw PostgresFailure(SQLState.wrongState, "the server has sent no snapshot")
-    }
-    return snapshot
+    try ServerSnapshot(run("SELECT \(ServerSnapshot.current)").first?.first ?? nil)
   }
 
   /// Begins to receive what publications have.

@@ -158,7 +158,8 @@ extension PropertyPlan {
     }
   }
 
-  /// Whether a type consists of words and numbers, and the brackets of an array, so that a declaration can't mistake it for something else.
+  /// Whether a type consists of words and numbers, and the brackets of an array, so that a declaration can't
+  /// mistake it for something else.
   private static func isPlainType(_ type: String) -> Bool {
     let form = /((?:[A-Za-z_ ][A-Za-z0-9_ ]*)?)(?:\([0-9, +\-.]+\))?(?:\[\])*/
     guard let name = type.wholeMatch(of: form)?.1 else { return false }

@@ -268,11 +268,25 @@ struct CommitLogTests {
 
   @Test("A snapshot sees what has ended, also where the numbers of transactions begin anew")
   func snapshots() throws {
-    let snapshot = try #require(ServerSnapshot("100:110:103,105"))
+    let snapshot = try ServerSnapshot("100:110:103,105")
     #expect((95...111).filter { !snapshot.sees($0) } == [103, 105, 110, 111])
-    let next = try #require(ServerSnapshot("4294967290:4294967300:4294967295,4294967297"))
+    let next = try ServerSnapshot("4294967290:4294967300:4294967295,4294967297")
     #expect(next.sees(4_294_967_289) && next.sees(0) && next.sees(3))
     #expect(!next.sees(4_294_967_295) && !next.sees(1) && !next.sees(4))
-    for text in ["", "1:2", "a:2:", "1:b:"] { #expect(ServerSnapshot(text) == nil) }
+    for text in [nil, "", "1:2", "a:2:", "1:b:"] {
+      #expect(throws: PostgresFailure.self) { try ServerSnapshot(text) }
+    }
+  }
+
+  @Test("A snapshot of the log is read once none runs that it has as ended, whichever else run")
+  func snapshotsOfLog() throws {
+    // As the log has it, 104 is committed and 103 runs; 110 begins later.
+    let logged = try ServerSnapshot("103:110:103,105")
+    #expect(try ServerSnapshot("103:112:103,104,105").isBehind(logged))
+    #expect(try ServerSnapshot("102:110:102").isBehind(logged))
+    #expect(try !ServerSnapshot("103:112:103,105,110,111").isBehind(logged))
+    #expect(try !ServerSnapshot("112:112:").isBehind(logged))
+    #expect(try ServerSnapshot("105:112:105,111").hasRunning(of: logged))
+    #expect(try !ServerSnapshot("104:112:104,111").hasRunning(of: logged))
   }
 }
