@@ -149,13 +149,26 @@ let package = Package(
       name: "LarderMacrosTests",
       dependencies: ["LarderMacros", "LarderMacroExpansion", "TestSupport"]),
     .target(name: "CFaultInjection", dependencies: ["CSQLite"], path: "Tests/FaultInjection"),
+    .target(
+      name: "ProofSupport", dependencies: ["Larder", "CFaultInjection", "TestSupport"],
+      path: "Tests/ProofSupport"),
+    .target(
+      name: "ConcurrencyProofs",
+      dependencies: [
+        "Larder", "LarderChangeset", "CFaultInjection", "ProofSupport", "TestSupport",
+      ],
+      path: "Tests/ConcurrencyProofs"),
+    // Apart from `proof`, since the thread sanitizer has everything compiled that it is to see.
+    .executableTarget(
+      name: "concurrency-proof", dependencies: ["ConcurrencyProofs", "ProofSupport"],
+      path: "Tests/ConcurrencyProof"),
     .executableTarget(
       name: "proof",
       dependencies: [
         "Larder", "LarderBackup", "LarderChangeset", "LarderFleet", "LarderJobs",
         "LarderMacroExpansion", "LarderOutbox", "LarderReplication", "LarderTesting",
-        "LarderVirtualTables", "CFaultInjection",
-        "PostgresSupport", "RandomQueries", "TestSupport",
+        "LarderVirtualTables", "CFaultInjection", "ConcurrencyProofs",
+        "PostgresSupport", "ProofSupport", "RandomQueries", "TestSupport",
       ],
       path: "Tests/Proof",
       exclude: ["results.jsonl"]

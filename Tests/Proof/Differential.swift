@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import ProofSupport
 import RandomQueries
 import TestSupport
 

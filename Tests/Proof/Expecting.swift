@@ -1,6 +1,7 @@
-import LarderFleet
 import Foundation
 import Larder
+import LarderFleet
+import ProofSupport
 
 extension WrongAnswer {
   /// Runs a trial, and tells where it was if it throws.

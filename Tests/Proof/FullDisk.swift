@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import ProofSupport
 import TestSupport
 
 /// A disk that is full: a limit of pages, and, where this program may mount one, a small disk in

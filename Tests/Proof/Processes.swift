@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import ProofSupport
 import TestSupport
 
 /// Processes that add to one number, and SQLite's shell that holds the lock now and then: the sum is

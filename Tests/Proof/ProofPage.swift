@@ -1,4 +1,5 @@
 import Foundation
+import ProofSupport
 
 /// The table of results on a page of the documentation, between two comments that mark its place.
 enum ProofPage {

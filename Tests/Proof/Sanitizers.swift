@@ -1,4 +1,5 @@
 import Foundation
+import ProofSupport
 import TestSupport
 
 /// All tests by the thread sanitizer, several times: it finds what happens to happen.

@@ -2,6 +2,7 @@ import Foundation
 import Larder
 import LarderPostgres
 import PostgresSupport
+import ProofSupport
 import RandomQueries
 
 /// Random queries find the same on SQLite and on PostgreSQL, or PostgreSQL refuses them by an error that says what

@@ -112,8 +112,8 @@ public struct FullTextFields<R: Record>: Sendable {
   /// An excerpt of a column's text around the matches, which are marked; empty where the column is NULL. See
   /// [snippet](https://www.sqlite.org/fts5.html#the_snippet_function).
   ///
-  /// SQLite's tokenizers that split texts into words may leave out a part of a text with NUL. The text isn't
-  /// escaped: for HTML, mark with control characters, and replace these after escaping.
+  /// It takes linear time, which FTS5's own doesn't. The text isn't escaped: for HTML, mark with control characters,
+  /// and replace these after escaping.
   ///
   /// - `start`, `end`: the marks before and after a match.
   /// - `ellipsis`: the text in the place of text that is left out.

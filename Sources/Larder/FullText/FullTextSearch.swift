@@ -93,24 +93,18 @@ package final class FullTextSearch: Sendable {
       return .misuse(
         "the full-text index “\(index.name)” doesn't store its texts, so none can be marked")
     }
-    if !index.tokenizer.overlaps,
-      [start, end, part?.ellipsis ?? ""].contains(where: { $0.utf8.contains(0) })
-    {
-      return .misuse("the marks of a text can't contain a NUL, where FTS5 would end them")
-    }
     let table = alias.column(index.name)
     let marks = SQLFragment.list([
       SQLFragment(text: "\(number)"), SQLFragment(value: start), SQLFragment(value: end),
     ])
     let text: SQLFragment
-    let prefix = SQLFragment(text: index.tokenizer.overlaps ? "larder_" : "")
     if let part {
       text = """
-        \(prefix)snippet(\(table), \(marks), \(SQLFragment(value: part.ellipsis)), \
+        larder_snippet(\(table), \(marks), \(SQLFragment(value: part.ellipsis)), \
         \(SQLFragment(text: "\(part.tokens)")))
         """
     } else {
-      text = "\(prefix)highlight(\(table), \(marks))"
+      text = "larder_highlight(\(table), \(marks))"
     }
     return self.part("coalesce(\(text), '')", .marked(column, start, end, tokens: part?.tokens))
   }

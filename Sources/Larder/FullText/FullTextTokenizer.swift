@@ -73,14 +73,6 @@ public struct FullTextTokenizer: Hashable, Sendable, ExpressibleByStringLiteral 
     }.joined(separator: " ")
   }
 
-  /// Whether terms may have characters in common.
-  var overlaps: Bool {
-    switch kind {
-    case .unicode61, .ascii: false
-    case .trigram, .bigram, .custom: true
-    }
-  }
-
   var problem: String? {
     words.contains { $0.isEmpty || $0.utf8.contains(0) }
       ? "its tokenizer's name or an argument is empty or holds a NUL" : nil

@@ -1,8 +1,11 @@
 import CSQLite
 
-/// Replacements of FTS5's functions `highlight` and `snippet` for tokenizers whose terms overlap: pairs,
-/// trigrams, custom ones. FTS5's own repeat a part of the text where overlapping terms are found (3.40), and
-/// omit the text after a NUL.
+/// Replacements of FTS5's functions `highlight` and `snippet`, which give the same, and
+///
+/// - take linear time: FTS5's `snippet` compares each match in a text with each other, which in a text of a megabyte
+///   takes minutes, and nothing interrupts it;
+/// - repeat no part of the text where terms overlap (pairs, trigrams, custom tokenizers), as FTS5's do (3.40);
+/// - don't end a text at a NUL.
 ///
 /// - `larder_highlight(table, column, start, end)`
 /// - `larder_snippet(table, column, start, end, ellipsis, terms)`
@@ -19,16 +22,16 @@ enum MarkFunctions {
   }
 }
 
+/// A found phrase, by its number, and the numbers of its first and last term.
+private struct PhraseInstance {
+  let phrase: Int
+  let terms: ClosedRange<Int>
+}
+
 /// One call of one of the functions.
 private struct MarkCall {
   private struct Failure: Error {
     let code: Int32
-  }
-
-  /// A found phrase, and the numbers of its first and last term.
-  private struct Instance {
-    let phrase: Int32
-    let terms: ClosedRange<Int>
   }
 
   private let api: Fts5ExtensionApi
@@ -37,7 +40,7 @@ private struct MarkCall {
   private var text = LentBytes.none
   /// The range of each term in the text.
   private var terms: [Range<Int>] = []
-  private var instances: [Instance] = []
+  private var instances: [PhraseInstance] = []
 
   init?(
     _ api: UnsafePointer<Fts5ExtensionApi>?, _ match: OpaquePointer?, _ call: FunctionCall
@@ -91,8 +94,8 @@ private struct MarkCall {
       try check(api.xInst?(match, index, &phrase, &found, &place))
       let last = Int(place) + max(1, Int(api.xPhraseSize?(match, phrase) ?? 1)) - 1
       // A table that was changed without its index may have fewer terms.
-      guard found == column, place >= 0, last < terms.count else { continue }
-      instances.append(Instance(phrase: phrase, terms: Int(place)...last))
+      guard found == column, phrase >= 0, place >= 0, last < terms.count else { continue }
+      instances.append(PhraseInstance(phrase: Int(phrase), terms: Int(place)...last))
     }
     instances.sort { $0.terms.lowerBound < $1.terms.lowerBound }
   }
@@ -137,28 +140,74 @@ private struct MarkCall {
       + (window.upperBound == terms.count ? [] : ellipsis)
   }
 
-  /// The window of `length` terms with the most distinct phrases, then the most phrases in total. They are in
-  /// its middle if possible.
+  /// The window of `length` terms with the most distinct phrases, then the most phrases in total, as FTS5 chooses
+  /// it: the phrases are in its middle if possible, or it begins with their sentence, which counts for as much as
+  /// a hundred repeated phrases.
   private func window(_ length: Int) -> Range<Int> {
-    var best = (score: 0, found: 0..<0)
-    // The phrases that begin in the sliding window, and how often.
-    var counts: [Int32: Int] = [:]
-    var end = 0
-    for (index, first) in instances.enumerated() {
-      let limit = first.terms.lowerBound + length
-      while end < instances.count, instances[end].terms.lowerBound < limit {
-        counts[instances[end].phrase, default: 0] += 1
-        end += 1
+    var best = (score: 0, start: 0)
+    var (around, ahead) = (PhraseWindow(instances), PhraseWindow(instances))
+    var (sentence, looked) = (0, 0)
+    for first in instances.lazy.map(\.terms.lowerBound) {
+      around.move(to: first..<first + length)
+      if around.score > best.score {
+        let last = min(instances[around.end - 1].terms.upperBound, first + length - 1)
+        let start = first - (length - (last - first + 1)) / 2
+        best = (around.score, min(max(0, start), terms.count - length))
       }
-      let score = counts.count * 1000 + end - index
-      if score > best.score {
-        let last = min(instances[end - 1].terms.upperBound, limit - 1)
-        best = (score, first.terms.lowerBound..<last + 1)
+      while looked < first {
+        looked += 1
+        if beginsSentence(looked) { sentence = looked }
       }
-      if let count = counts[first.phrase] { counts[first.phrase] = count > 1 ? count - 1 : nil }
+      guard sentence < first else { continue }
+      ahead.move(to: sentence..<sentence + length)
+      let score = ahead.score + (sentence == 0 ? 120 : 100)
+      if score > best.score { best = (score, sentence) }
     }
-    let before = (length - best.found.count) / 2
-    let start = min(max(0, best.found.lowerBound - before), terms.count - length)
-    return start..<start + length
+    return best.start..<min(best.start + length, terms.count)
+  }
+
+  /// Whether a full stop or a colon stands before a term.
+  private func beginsSentence(_ term: Int) -> Bool {
+    var place = terms[term].lowerBound
+    while place > 0 {
+      place -= 1
+      switch text[place] {
+      case UInt8(ascii: "."), UInt8(ascii: ":"): return true
+      case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\n"), UInt8(ascii: "\r"): continue
+      default: return false
+      }
+    }
+    return false
+  }
+}
+
+/// The found phrases that begin in a window of terms, which moves forward through the text.
+private struct PhraseWindow {
+  private let instances: [PhraseInstance]
+  /// How many of the window's instances each phrase has.
+  private var counts: [Int]
+  private var distinct = 0
+  private var first = 0
+  private(set) var end = 0
+
+  init(_ instances: [PhraseInstance]) {
+    self.instances = instances
+    counts = Array(repeating: 0, count: (instances.lazy.map(\.phrase).max() ?? -1) + 1)
+  }
+
+  /// FTS5's: a thousand for a phrase, one for each of its repetitions.
+  var score: Int { distinct * 1000 + (end - first - distinct) }
+
+  mutating func move(to terms: Range<Int>) {
+    while end < instances.count, instances[end].terms.lowerBound < terms.upperBound {
+      if counts[instances[end].phrase] == 0 { distinct += 1 }
+      counts[instances[end].phrase] += 1
+      end += 1
+    }
+    while first < end, instances[first].terms.lowerBound < terms.lowerBound {
+      counts[instances[first].phrase] -= 1
+      if counts[instances[first].phrase] == 0 { distinct -= 1 }
+      first += 1
+    }
   }
 }

@@ -1,6 +1,7 @@
-import LarderBackup
 import Foundation
 import Larder
+import LarderBackup
+import ProofSupport
 import TestSupport
 
 /// Several databases of one name that have copies made into one folder, by processes that are killed, beside points

@@ -1,6 +1,7 @@
 import Foundation
 import Larder
 import LarderChangeset
+import ProofSupport
 import TestSupport
 
 /// Changes that were recorded in one copy of a random database, applied to another one that has diverged, by SQLite

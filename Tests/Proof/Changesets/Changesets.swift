@@ -1,5 +1,6 @@
 import Larder
 import LarderChangeset
+import ProofSupport
 
 /// Changesets do what SQLite's session extension does with them: random ones are read, inverted, combined, applied to
 /// databases that have diverged, with the same random decisions about the same conflicts, and rebased.

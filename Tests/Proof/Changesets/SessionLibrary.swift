@@ -1,6 +1,7 @@
 import CFaultInjection
 import Larder
 import LarderChangeset
+import ProofSupport
 
 /// SQLite's own session extension, on connections of its own.
 enum SessionLibrary {

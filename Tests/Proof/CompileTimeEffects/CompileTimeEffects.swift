@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import ProofSupport
 import TestSupport
 
 /// SQL that is only looked at, or refused, has no effect. SQLite runs many PRAGMAs while it compiles

@@ -1,5 +1,6 @@
 import Dispatch
 import Larder
+import ProofSupport
 
 extension FaultScript {
   static let queue = FaultScript(

@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import ProofSupport
 
 extension FaultScript {
   /// What a plain connection can do besides: blobs in pieces, copies as bytes, windows, collations that are asked

@@ -1,6 +1,7 @@
 import Foundation
 import Larder
 import LarderVirtualTables
+import ProofSupport
 
 extension FaultScript {
   /// What a plain connection does.

@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import ProofSupport
 
 /// What the files of a folder hold, in a form that can be compared.
 struct DatabaseState: Equatable {

@@ -1,4 +1,5 @@
 import Larder
+import ProofSupport
 
 extension FaultScript {
   /// Full text by tokenizers of one's own and by others, and JSON with indexes and columns made of it.

@@ -1,4 +1,5 @@
 import Larder
+import ProofSupport
 
 /// What a program does with Larder, step by step, each of which changes a file as a whole or not at
 /// all.
@@ -32,17 +33,6 @@ struct FaultStep: Sendable {
     -> FaultStep
   {
     FaultStep(name) { try run($0.database()) }
-  }
-}
-
-/// An answer that was not the right one, and no error either: what must never happen.
-struct WrongAnswer: Error, CustomStringConvertible {
-  let description: String
-
-  static func check<T: Equatable>(_ found: T, _ expected: T, _ what: String) throws {
-    if found != expected {
-      throw WrongAnswer(description: "\(what) is \(found) instead of \(expected)")
-    }
   }
 }
 

@@ -1,6 +1,7 @@
 import CFaultInjection
 import Foundation
 import Larder
+import ProofSupport
 import TestSupport
 
 /// Runs scripts again and again, each time with another call failing, and looks at what is left.
@@ -94,7 +95,7 @@ struct FaultSweep {
     configuration.synchronous = variant.synchronous
     configuration.busyTimeout = .milliseconds(50)
     let template = try FaultTemplate.make(
-      in: folder, pageSize: variant.pageSize, configuration)
+      in: folder, pageSize: variant.pageSize, configuration, fill: FaultTemplate.fill)
     var trial = FaultTrial(
       script: variant.script, configuration: configuration, template: template, kinds: kinds,
       times: variant.times, writes: Int32(variant.writes), isExpected: isExpected)

@@ -1,32 +1,10 @@
-import Foundation
 import Larder
+import ProofSupport
 
-/// The file that scripts begin with.
-enum FaultTemplate {
+// The file that scripts begin with.
+extension FaultTemplate {
   static let cityCount = 120
   static let population = (1...cityCount).reduce(0) { $0 + $1 * 1000 }
-
-  /// The bytes of a file with these pages, in this journal mode.
-  static func make(
-    in folder: String, pageSize: Int, _ configuration: Configuration,
-    fill: (Database) throws -> Void = fill
-  ) throws -> Data {
-    let path = folder + "/template.db"
-    defer { try? FileManager.default.removeItem(atPath: path) }
-    var configuration = configuration
-    configuration.prepareDatabase = nil
-    let mode = configuration.journalMode
-    configuration.journalMode = nil
-    do {
-      let db = try Database(path: path, configuration: configuration)
-      try db.executeUpdate(SQL(raw: "PRAGMA page_size = \(pageSize)"))
-      try db.inTransaction(.immediate, fill)
-      try db.close()
-    }
-    configuration.journalMode = mode
-    try Database(path: path, configuration: configuration).close()
-    return try Data(contentsOf: URL(fileURLWithPath: path))
-  }
 
   /// The tables of the scripts, and what is in them.
   static func fill(_ db: Database) throws {

@@ -1,6 +1,7 @@
 import CFaultInjection
 import Foundation
 import Larder
+import ProofSupport
 import TestSupport
 
 /// One script, run with one call failing.

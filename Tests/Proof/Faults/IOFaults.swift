@@ -1,5 +1,6 @@
 import CFaultInjection
 import Larder
+import ProofSupport
 
 /// Calls of the file system that fail: opening, reading, writing, syncing, cutting, locking, sharing
 /// memory, deleting, asking.

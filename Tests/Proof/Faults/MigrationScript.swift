@@ -1,4 +1,5 @@
 import Larder
+import ProofSupport
 
 extension FaultScript {
   /// What migrations do, one a step.

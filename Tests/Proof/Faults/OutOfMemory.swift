@@ -1,5 +1,6 @@
 import CFaultInjection
 import Larder
+import ProofSupport
 
 /// SQLite's allocator failing.
 enum OutOfMemory: ProofRow {

@@ -1,6 +1,7 @@
-import LarderFleet
 import Foundation
 import Larder
+import LarderFleet
+import ProofSupport
 import TestSupport
 
 /// A fleet of many databases: opening one that isn't open takes little, neither memory nor descriptors grow with the

@@ -1,4 +1,5 @@
 import Larder
+import ProofSupport
 import TestSupport
 
 /// Records over tables that other programs could have made: each operation does what is declared, compared with what

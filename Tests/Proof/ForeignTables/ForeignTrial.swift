@@ -1,4 +1,5 @@
 import Larder
+import ProofSupport
 import TestSupport
 
 /// One table, and what is done with it.

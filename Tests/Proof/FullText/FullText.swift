@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import Larder
+import ProofSupport
 
 /// Patterns of random texts, by every tokenizer: each runs without an error of syntax, and finds what a scan of all
 /// rows finds, whose terms are those that the tokenizer itself makes; while the rows change.

@@ -1,4 +1,5 @@
 import Larder
+import ProofSupport
 
 /// Rounds of texts that are looked for in one database, whose rows change meanwhile.
 struct FullTextTrials {

@@ -1,4 +1,5 @@
 import Larder
+import ProofSupport
 
 /// An index, and what its tokenizer makes of texts: FTS5 tells the terms of what is in a table, and some rules
 /// are known to Swift.

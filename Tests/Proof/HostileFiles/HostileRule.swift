@@ -1,5 +1,6 @@
 import CFaultInjection
 import Larder
+import ProofSupport
 
 /// What some profiles refuse and others don't: a file, and what is done with it. It has to throw, at
 /// opening or later, under these profiles, and to work under the others, which shows that nothing else

@@ -1,6 +1,7 @@
 import CFaultInjection
 import Foundation
 import Larder
+import ProofSupport
 import TestSupport
 
 /// Texts of growing length, of what makes readers go back and forth, for every API that takes one: the

@@ -1,4 +1,5 @@
 import Larder
+import ProofSupport
 
 // Full-text search, by patterns, names and tokenizers that are texts.
 

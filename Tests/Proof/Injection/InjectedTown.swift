@@ -1,4 +1,5 @@
 import Larder
+import ProofSupport
 
 /// What the entries read and write.
 struct InjectedTown: Record {

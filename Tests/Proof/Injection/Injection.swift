@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import ProofSupport
 import TestSupport
 
 /// Hostile texts in every place that takes a text: they are values and names, or refused, and change

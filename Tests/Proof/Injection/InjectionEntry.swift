@@ -1,4 +1,5 @@
 import Larder
+import ProofSupport
 
 /// A call that takes a text, and what the text may do to it.
 struct InjectionEntry: Sendable {

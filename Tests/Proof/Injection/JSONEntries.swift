@@ -1,4 +1,5 @@
 import Larder
+import ProofSupport
 
 // JSON: names and texts in it, paths, and what is declared by them.
 

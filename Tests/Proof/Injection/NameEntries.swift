@@ -1,6 +1,7 @@
 import Foundation
 import Larder
 import LarderTesting
+import ProofSupport
 
 // Names: they are those of what was made, or refused.
 

@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import ProofSupport
 import TestSupport
 
 // What lies outside of the database: files, ways to reach them, and migrations, which have their own.

@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import ProofSupport
 
 // Texts with a meaning of their own: patterns, searches, paths and formats.
 

@@ -1,6 +1,7 @@
 import Foundation
 import Larder
 import LarderVirtualTables
+import ProofSupport
 
 // Values: whatever they are, they are stored, found and come back.
 

@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import ProofSupport
 
 /// Random JSON, read as Codable types by Larder's own scanner and by Foundation's decoder: what the scanner is sure of,
 /// Foundation reads as well, and as the same value.

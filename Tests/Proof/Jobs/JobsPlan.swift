@@ -1,3 +1,5 @@
+import ProofSupport
+
 /// The parts of the proof of jobs that are wanted, by the words behind `--`:
 /// `[file|server] [kills|rate|claims] [--workers N] [--processes N]`.
 struct JobsPlan {

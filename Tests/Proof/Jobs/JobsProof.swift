@@ -3,6 +3,7 @@ import Larder
 import LarderJobs
 import LarderPostgres
 import PostgresSupport
+import ProofSupport
 import TestSupport
 
 /// Several processes with several workers each do jobs, and are killed: each job is done at least once, none is

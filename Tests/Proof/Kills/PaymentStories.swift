@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import ProofSupport
 import TestSupport
 
 /// A process that pays, from several threads or tasks, and the check that no payment is lost or half

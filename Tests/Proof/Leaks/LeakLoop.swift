@@ -1,6 +1,7 @@
 import Foundation
 import Larder
 import LarderVirtualTables
+import ProofSupport
 
 /// Something that is done again and again.
 struct LeakLoop {

@@ -1,3 +1,4 @@
+import ProofSupport
 import TestSupport
 
 /// What is opened, made and thrown in a loop: file descriptors, SQLite's memory and the memory of

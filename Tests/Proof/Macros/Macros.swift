@@ -1,5 +1,6 @@
 import Foundation
 import LarderMacroExpansion
+import ProofSupport
 import TestSupport
 
 /// Declarations made at random from what structures may hold: what `@Record` writes for each is what the

@@ -1,9 +1,10 @@
+import Foundation
+import Larder
 import LarderBackup
 import LarderFleet
 import LarderJobs
 import LarderReplication
-import Foundation
-import Larder
+import ProofSupport
 
 /// The calls on queues and pools where they can't do their work.
 enum AccessMisuse {

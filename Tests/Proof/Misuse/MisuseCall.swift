@@ -1,6 +1,7 @@
-import LarderFleet
 import Foundation
 import Larder
+import LarderFleet
+import ProofSupport
 
 /// One use of a public call.
 struct MisuseCall: Sendable {

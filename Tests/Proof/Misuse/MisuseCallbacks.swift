@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import ProofSupport
 
 extension MisuseSituation {
   /// Inside of what SQLite calls.

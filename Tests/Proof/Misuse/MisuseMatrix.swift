@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import ProofSupport
 import TestSupport
 
 /// Every public call in every situation that it isn't made for: a clear error or an answer, never a

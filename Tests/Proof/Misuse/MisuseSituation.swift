@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import ProofSupport
 
 /// Where a call is made from.
 struct MisuseSituation: Sendable {

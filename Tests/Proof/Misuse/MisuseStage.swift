@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import ProofSupport
 
 /// What calls are made on: a database, and a result set, a statement and a row of it.
 ///

@@ -1,5 +1,6 @@
 import Larder
 import LarderOutbox
+import ProofSupport
 
 extension MisuseCall {
   private static let outbox = MisusedOutbox.outbox

@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import ProofSupport
 import TestSupport
 
 /// The database file, its log or its index is moved, removed or replaced at a random moment beside everything that has

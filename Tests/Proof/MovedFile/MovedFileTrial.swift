@@ -1,6 +1,7 @@
-import LarderFleet
 import Foundation
 import Larder
+import LarderFleet
+import ProofSupport
 import TestSupport
 
 /// A queue, a pool or a fleet's tenant with writers, readers, observers and copies, when something happens to its file.

@@ -1,7 +1,8 @@
-import LarderBackup
-import LarderFleet
 import Foundation
 import Larder
+import LarderBackup
+import LarderFleet
+import ProofSupport
 import TestSupport
 
 /// What has the file open: a queue or pool, or a fleet of which it is a tenant.

@@ -3,6 +3,7 @@ import Larder
 import LarderOutbox
 import LarderPostgres
 import PostgresSupport
+import ProofSupport
 import TestSupport
 
 /// Eight processes change rows in transactions of random length, and append each change to an outbox; three

@@ -1,6 +1,7 @@
 import Foundation
 import Larder
 import LarderOutbox
+import ProofSupport
 
 /// A row that the proof's writers change.
 struct FollowedItem: Record {

@@ -1,4 +1,5 @@
 import Larder
+import ProofSupport
 import TestSupport
 
 /// A program whose every write is recorded, and the check of what a loss of power leaves of it.

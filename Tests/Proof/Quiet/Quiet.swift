@@ -1,6 +1,7 @@
 import Foundation
 import LarderBackup
 import LarderSQLite
+import ProofSupport
 import TestSupport
 
 /// A healthy service with writers, readers and copies, for as long as is asked: its log gets nothing, and none of the

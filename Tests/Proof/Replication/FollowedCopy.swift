@@ -1,6 +1,7 @@
 import Foundation
 import Larder
 import LarderReplication
+import ProofSupport
 import TestSupport
 
 /// A copy that follows the log while that is written: whatever it reads is the database after some transaction.

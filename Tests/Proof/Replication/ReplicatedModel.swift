@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import ProofSupport
 import TestSupport
 
 /// Random transactions, of which each is determined by its number: whoever runs it, the rows after it are the same.

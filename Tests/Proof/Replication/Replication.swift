@@ -1,6 +1,7 @@
 import Foundation
 import Larder
 import LarderReplication
+import ProofSupport
 import TestSupport
 
 /// A database is replicated while threads, another connection and processes write, with checkpoints of all kinds,

@@ -1,6 +1,7 @@
 import Foundation
 import Larder
 import LarderReplication
+import ProofSupport
 import TestSupport
 
 /// A disk that gets full, where the log is or where the database is: the error is told, what is in the log can be

@@ -1,6 +1,7 @@
 import Foundation
 import Larder
 import LarderReplication
+import ProofSupport
 import TestSupport
 
 /// A process that writes and replicates is killed again and again, while this one writes, too, and makes checkpoints.

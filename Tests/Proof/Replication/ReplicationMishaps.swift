@@ -1,6 +1,7 @@
 import Foundation
 import Larder
 import LarderReplication
+import ProofSupport
 import TestSupport
 
 // What happens to the sink, to the database's file and to the log's objects in a trial.

@@ -1,6 +1,7 @@
 import Foundation
 import Larder
 import LarderReplication
+import ProofSupport
 import TestSupport
 
 /// Processes, each with a database of its own as on another machine, that take over the log from one another: the

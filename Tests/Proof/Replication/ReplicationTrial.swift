@@ -1,6 +1,7 @@
 import Foundation
 import Larder
 import LarderReplication
+import ProofSupport
 import TestSupport
 
 /// One database with its log: threads write, checkpoints, VACUUMs, changes of the journal and restarts come between,

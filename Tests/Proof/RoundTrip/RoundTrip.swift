@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import ProofSupport
 
 /// Values of every type go in by every way, and come out byte for byte.
 enum RoundTrip: ProofRow {

@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import ProofSupport
 import TestSupport
 
 /// Random tables become others, by rebuilds, steps and migrations: every value, row id and what

@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import ProofSupport
 import TestSupport
 
 /// A file in which a statement stands behind that of an index, a trigger or a table: whatever makes it

@@ -1,6 +1,7 @@
 import CFaultInjection
 import Foundation
 import Larder
+import ProofSupport
 import TestSupport
 
 /// A disk whose syncs are slow, hang or fail, under every kind of call: none lasts longer than its deadline and a

@@ -1,6 +1,7 @@
 import CFaultInjection
 import Foundation
 import Larder
+import ProofSupport
 import TestSupport
 
 /// Mutation testing of the tool `larder`, which is built beside this program: database files of which bytes, pages or

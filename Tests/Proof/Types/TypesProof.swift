@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import ProofSupport
 
 /// Every type, in every way in which it is stored, with every operator: the rows are those that Swift
 /// computes, or it is an error and nothing is written. What doesn't compile isn't here: see

@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import ProofSupport
 import TestSupport
 
 /// What is done to one database in a round: an import of many pages, single rows, and what makes checkpoints.

@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import ProofSupport
 import TestSupport
 
 /// SQLite's WAL-reset bug, on a library that pauses in its window (`Tests/wal-reset` makes it): large imports and

@@ -1,4 +1,5 @@
 import Larder
+import ProofSupport
 import TestSupport
 
 /// A copy of a database that is made by a feed alone.

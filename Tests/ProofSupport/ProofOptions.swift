@@ -1,24 +1,26 @@
 /// How a proof is to be run.
-struct ProofOptions {
+package struct ProofOptions {
   /// How many trials to make; the row's own number without one.
-  var count: Int?
+  package var count: Int?
   /// When to stop, counted from the start.
-  var seconds: Double?
+  package var seconds: Double?
   /// Where random choices begin.
-  var seed: UInt64 = 1
+  package var seed: UInt64 = 1
   /// Whether the result is written as JSON instead of a line to read.
-  var json = false
+  package var json = false
   /// What follows `--`: for rows that run this program again as another process, or that can be asked for a part.
-  var rest: [String] = []
+  package var rest: [String] = []
   private let start = ContinuousClock.now
 
-  struct Failure: Error, CustomStringConvertible {
-    let description: String
+  package struct Failure: Error, CustomStringConvertible {
+    package let description: String
+
+    package init(description: String) { self.description = description }
   }
 
-  init() {}
+  package init() {}
 
-  init(_ arguments: some Sequence<String>) throws {
+  package init(_ arguments: some Sequence<String>) throws {
     var left = Array(arguments)[...]
     while let option = left.popFirst() {
       switch option {
@@ -42,7 +44,7 @@ struct ProofOptions {
   }
 
   /// Whether there is to be another trial after this many.
-  func goesOn(after tried: Int) -> Bool {
+  package func goesOn(after tried: Int) -> Bool {
     if let count, tried >= count { return false }
     if let seconds, (ContinuousClock.now - start) / .seconds(1) >= seconds { return false }
     return true

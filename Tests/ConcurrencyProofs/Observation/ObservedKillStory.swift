@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import ProofSupport
 import TestSupport
 
 /// Processes that are killed one after the other on a file that this one observes.

@@ -1,6 +1,7 @@
 import CFaultInjection
 import Foundation
 import Larder
+import ProofSupport
 import TestSupport
 
 /// Sixteen threads that write in a queue or a pool while others read: what they write adds up, and each

@@ -1,6 +1,7 @@
 import Foundation
 import Larder
 import LarderChangeset
+import ProofSupport
 import Synchronization
 import TestSupport
 

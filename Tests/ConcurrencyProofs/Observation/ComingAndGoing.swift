@@ -1,6 +1,7 @@
 import CFaultInjection
 import Foundation
 import Larder
+import ProofSupport
 import TestSupport
 
 /// Observers that come and go by the thousand: memory and descriptors are where they were.

@@ -1,9 +1,9 @@
 import Foundation
 
 /// Work that is done elsewhere while this thread waits for it.
-enum Elsewhere {
+package enum Elsewhere {
   /// Runs a closure on a thread of its own.
-  static func onThread(_ body: @escaping () throws -> Void) throws {
+  package static func onThread(_ body: @escaping () throws -> Void) throws {
     // The thread that waits lends it what it has.
     nonisolated(unsafe) let body = body
     nonisolated(unsafe) var result: Result<Void, any Error>?
@@ -18,7 +18,9 @@ enum Elsewhere {
 
   /// Runs a closure in a task.
   @discardableResult
-  static func inTask<T: Sendable>(_ body: @escaping @Sendable () async throws -> T) throws -> T {
+  package static func inTask<T: Sendable>(_ body: @escaping @Sendable () async throws -> T) throws
+    -> T
+  {
     nonisolated(unsafe) var result: Result<T, any Error>?
     let hasEnded = DispatchSemaphore(value: 0)
     Task {

@@ -3,15 +3,15 @@ import Foundation
 import Larder
 
 /// What the process uses of files and memory.
-struct ProcessUsage {
+package struct ProcessUsage {
   /// What each open descriptor leads to.
-  let files: [Int: String]
-  let sqlite: Int
-  let resident: Int
+  package let files: [Int: String]
+  package let sqlite: Int
+  package let resident: Int
   /// What the allocator has given out, and not got back.
-  let heap: Int
+  package let heap: Int
 
-  init() {
+  package init() {
     let folder = "/proc/self/fd"
     let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
     files = names.reduce(into: [:]) { files, name in
@@ -29,10 +29,10 @@ struct ProcessUsage {
   }
 
   /// How many of the files are inotify instances.
-  var watches: Int { files.values.count { $0.contains("inotify") } }
+  package var watches: Int { files.values.count { $0.contains("inotify") } }
 
   /// Whether this is a build of the address or the thread sanitizer, which keep what is freed for a while, and
   /// have an allocator of their own.
-  static let isSanitized =
+  package static let isSanitized =
     dlsym(nil, "__asan_init") != nil || dlsym(nil, "__tsan_init") != nil
 }

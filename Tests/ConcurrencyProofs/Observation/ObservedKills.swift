@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import ProofSupport
 import TestSupport
 
 /// A process that writes, and has a feed of its own, is killed at any moment while another one observes its file: what

@@ -1,6 +1,7 @@
 import CFaultInjection
 import Foundation
 import Larder
+import ProofSupport
 import TestSupport
 
 /// Random schedules of threads and tasks that share a queue or a pool, and fail in every way, run with

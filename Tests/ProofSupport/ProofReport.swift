@@ -2,24 +2,26 @@ import Foundation
 import Larder
 
 /// A result in the forms in which it is published.
-struct ProofReport: Codable {
-  var row: String
-  var number: Int
-  var unit: String
-  var tried: Int
-  var failed: Int
-  var seconds: Double
-  var seed: UInt64
-  var skipped: String?
-  var details: [String]?
-  var cores: Int
-  var system: String
-  var sqlite: String
+package struct ProofReport: Codable {
+  package var row: String
+  package var number: Int
+  package var unit: String
+  package var tried: Int
+  package var failed: Int
+  package var seconds: Double
+  package var seed: UInt64
+  package var skipped: String?
+  package var details: [String]?
+  package var cores: Int
+  package var system: String
+  package var sqlite: String
   /// Added by `Tests/prove`.
-  var date: String?
-  var commit: String?
+  package var date: String?
+  package var commit: String?
 
-  init(_ row: any ProofRow.Type, _ result: ProofResult, _ options: ProofOptions, seconds: Double) {
+  package init(
+    _ row: any ProofRow.Type, _ result: ProofResult, _ options: ProofOptions, seconds: Double
+  ) {
     self.row = row.name
     number = row.number
     unit = row.unit
@@ -34,7 +36,7 @@ struct ProofReport: Codable {
     sqlite = SQLiteLibrary.version
   }
 
-  var json: String {
+  package var json: String {
     get throws {
       let encoder = JSONEncoder()
       encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

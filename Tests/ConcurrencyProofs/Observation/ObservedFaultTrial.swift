@@ -1,6 +1,7 @@
 import CFaultInjection
 import Foundation
 import Larder
+import ProofSupport
 import TestSupport
 
 /// A few transactions with one call failing, and what those who follow them were told.

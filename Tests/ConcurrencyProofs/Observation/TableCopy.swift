@@ -1,4 +1,5 @@
 import Larder
+import ProofSupport
 import TestSupport
 
 /// The rows of tables as they were read at one moment, with their columns, to which changes are applied.

@@ -1,4 +1,5 @@
 import Larder
+import ProofSupport
 import TestSupport
 
 /// A feed and a value that follow a database, and what they were told until they ended.

@@ -1,5 +1,5 @@
 /// One of the proofs: what it is called, and how it is run.
-protocol ProofRow {
+package protocol ProofRow {
   /// What it is called on the command line and in results.
   static var name: String { get }
   /// Its number on the page of results, which rows of one kind share.
@@ -11,13 +11,15 @@ protocol ProofRow {
 }
 
 /// What a proof has found.
-struct ProofResult {
+package struct ProofResult {
   /// How many trials there were.
-  var tried = 0
+  package var tried = 0
   /// What went wrong, each with what reproduces it: the seed, the point, the state.
-  var failures: [String] = []
+  package var failures: [String] = []
   /// Why nothing, or not all, could be tried here.
-  var skipped: String?
+  package var skipped: String?
   /// Further figures for the line, as "kept: 17".
-  var details: [String] = []
+  package var details: [String] = []
+
+  package init(skipped: String? = nil) { self.skipped = skipped }
 }

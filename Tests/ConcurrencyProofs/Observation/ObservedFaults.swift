@@ -1,5 +1,6 @@
 import CFaultInjection
 import Larder
+import ProofSupport
 import TestSupport
 
 /// Calls of the file system and allocations that fail while a value and a feed follow a database: what was
