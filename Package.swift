@@ -177,7 +177,6 @@ let package = Package(
       name: "ProofTests",
       dependencies: [
         "LarderPostgres", "LarderSQLite", "CFaultInjection", "PostgresSupport", "TestSupport",
-        "proof",
       ]),
   ],
   swiftLanguageModes: [.v6]

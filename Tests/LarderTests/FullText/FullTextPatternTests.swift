@@ -90,7 +90,8 @@ struct FullTextPatternTests {
     #expect(try query.ids(db) == [3])
   }
 
-  @Test("A NUL in a raw full-text pattern throws; a mark and an ellipsis may be one", .onlySQLite(.nul))
+  @Test(
+    "A NUL in a raw full-text pattern throws; a mark and an ellipsis may be one", .onlySQLite(.nul))
   func nuls() throws {
     let error = #expect(throws: DatabaseError.self) {
       try found(FullTextPattern(raw: "york\0 AND ("), db)
