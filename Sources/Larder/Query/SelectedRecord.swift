@@ -1,6 +1,6 @@
 import LarderSQLite
 
-// Selecting another record of one of a query's tables, mostly one with fewer columns.
+// Selecting a record of one of a query's tables: another one, mostly with fewer columns, or one with values beside it.
 
 extension Query {
   /// Selects another record of one of the query's tables instead of the query's own rows: a part of the
@@ -33,5 +33,53 @@ extension Query {
       if table.core.isInState(.uncheckedInitializer) { try table.checkInitializer(record) }
       return record
     }
+  }
+}
+
+extension Query {
+  /// Selects a record of one of the query's tables, as ``select(_:)-(Part.Type)`` does, and expressions beside it.
+  ///
+  /// ```swift
+  /// City.select(City.self) { $0.population.real / 1000 }                   // [(City, Double)]
+  /// Country.leftJoin(City.self) { $0.code == $1.country }
+  ///   .group { country, _ in country.code }
+  ///   .select(Country.self) { _, city in city.id.count() }                 // [(Country, Int)]
+  /// ```
+  public func select<Part: Record, each Value>(
+    _ part: Part.Type,
+    @SQLSelection _ expressions: (From.QueryFields) -> (repeat SQLExpression<each Value>)
+  ) -> Selection<(Part, repeat each Value)> {
+    let (record, values) = (select(part), select(expressions))
+    let (readRecord, readValues) = (record.read, values.read)
+    let first = SelectionSource(record.accesses)
+    let second = SelectionSource(values.accesses, behind: record.accesses.count)
+    return Selection<(Part, repeat each Value)>(
+      select, .list(record.columns.parts + values.columns.parts),
+      record.accesses + values.accesses, paged: record.paged
+    ) { row in
+      let part = try readRecord(first.row(of: row))
+      let values: (repeat each Value)
+      do {
+        values = try readValues(second.row(of: row))
+      } catch let failure as ColumnFailure {
+        throw ColumnFailure(column: first.count + failure.column, error: failure.error)
+      }
+      return (part, repeat each values)
+    }
+  }
+}
+
+extension SelectionSource {
+  /// The columns behind others in a row.
+  fileprivate init(_ accesses: [PropertyAccess], behind count: Int) {
+    self.init(
+      accesses, at: Positions(accesses.indices.map { Int32(truncatingIfNeeded: count + $0) }))
+  }
+
+  fileprivate var count: Int { layout.properties.count }
+
+  /// These columns of a row with others.
+  fileprivate func row(of row: RecordRow) -> RecordRow {
+    RecordRow(row.statement, positions.first, layout, row.format)
   }
 }

@@ -117,6 +117,61 @@ struct PartTests {
     #expect(throws: DatabaseError.self) { try Author.select(BookHead.self).fetchAll(db) }
   }
 
+  @Test("A record is selected with a value or several values beside it")
+  func beside() throws {
+    let longer = Volume.order { $0.id }
+      .select(Volume.self) { ($0.title + "!", $0.printed, $0.tags, $0.version + 1) }
+    let rows = try longer.fetchAll(db)
+    #expect(rows.map(\.0.title) == ["Peer Gynt", "Brand", "Faust"])
+    #expect(rows.map(\.1) == ["Peer Gynt!", "Brand!", "Faust!"])
+    #expect(rows.allSatisfy { $0.0.printed == day && $0.2 == day && $0.3 == ["play"] })
+    #expect(rows.map(\.4) == [1, 1, 1])
+    #expect(
+      Author.select(Author.self) { $0.country.lowercased }.sql.text == """
+        SELECT "author"."name", "author"."country", lower("author"."country") FROM "author"
+        """)
+    let one = Volume.order { $0.title }.select(BookHead.self) { $0.version * 2 + 3 }
+    #expect(
+      try one.fetchAll(db).map { "\($0.0.title) \($0.1)" } == ["Brand 3", "Faust 3", "Peer Gynt 3"])
+    #expect(try one.fetchOne(db).map { "\($0.0.title) \($0.1)" } == "Brand 3")
+    #expect(try one.limit(1, offset: 1).fetchAll(db).map(\.0.title) == ["Faust"])
+    var titles: [String] = []
+    try one.forEach(db) { head, _ in titles.append(head.title) }
+    #expect(titles == ["Brand", "Faust", "Peer Gynt"])
+    let page = try one.page(db, limit: 2)
+    #expect(page.rows.map(\.0.title) == ["Brand", "Faust"])
+    #expect(try one.page(db, after: page.next, limit: 2).rows.map(\.0.title) == ["Peer Gynt"])
+  }
+
+  @Test("A record is selected from a grouped join with the number of the other table's rows")
+  func counts() throws {
+    _ = try Author(name: "Nobody", country: "NO").inserted(db)
+    let counts = Author.leftJoin(Volume.self) { $0.name == $1.author }
+      .group { author, _ in author.name }.order { author, _ in author.name }
+      .select(Author.self) { _, book in (book.id.count(), book.title.max()) }
+    let rows = try counts.fetchAll(db)
+    #expect(rows.map(\.0.name) == ["Goethe", "Ibsen", "Nobody"])
+    #expect(rows.map(\.1) == [1, 2, 0])
+    #expect(rows.map(\.2) == ["Faust", "Peer Gynt", nil])
+    let related = Author.order { $0.name }.select(Author.self) { author in
+      Volume.filter { $0.author == author.name }.count
+    }
+    #expect(try related.fetchAll(db).map(\.1) == [1, 2, 0])
+  }
+
+  @Test("The error of a value beside a record has the column's position in the whole row")
+  func besideErrors() throws {
+    try db.executeUpdate("UPDATE book SET tags = 'no JSON' WHERE title = 'Brand'")
+    let beside = Volume.order { $0.id }.select(Author.self) { ($0.title, $0.tags) }
+    let error = failure(ConversionError.self) {
+      try Volume.join(Author.self) { $0.author == $1.name }.order { book, _ in book.id }
+        .select(Author.self) { book, _ in (book.title, book.tags) }.fetchAll(db)
+    }
+    #expect(error?.index == 3 && error?.column == "tags")
+    #expect(throws: DatabaseError.self) { try beside.fetchAll(db) }
+    #expect(!db.hasOpenStatements)
+  }
+
   @Test("Updating a part writes its own columns only, and raises the version")
   func updating() throws {
     var head = try BookHead.find(db, 1)
