@@ -5,6 +5,12 @@ import PackageDescription
 // `LARDER_SQLITE=sqlcipher` links SQLCipher in place of SQLite: for encrypted files.
 let usesCipher = Context.environment["LARDER_SQLITE"] == "sqlcipher"
 
+// `LARDER_QUICK_BUILD=yes` leaves the proofs' own code without optimization, which takes six times as long to compile;
+// most of them wait for the library.
+let proofSettings: [SwiftSetting] =
+  Context.environment["LARDER_QUICK_BUILD"] == "yes"
+  ? [.unsafeFlags(["-Onone"], .when(configuration: .release))] : []
+
 let package = Package(
   name: "Larder",
   products: [
@@ -104,7 +110,8 @@ let package = Package(
       exclude: ["Golden"]),
     .target(name: "TestSupport", dependencies: ["Larder"], path: "Tests/TestSupport"),
     .target(
-      name: "RandomQueries", dependencies: ["Larder", "TestSupport"], path: "Tests/RandomQueries"),
+      name: "RandomQueries", dependencies: ["Larder", "TestSupport"], path: "Tests/RandomQueries",
+      swiftSettings: proofSettings),
     .executableTarget(
       name: "test-process",
       dependencies: [
@@ -157,7 +164,8 @@ let package = Package(
       dependencies: [
         "Larder", "LarderChangeset", "CFaultInjection", "ProofSupport", "TestSupport",
       ],
-      path: "Tests/ConcurrencyProofs"),
+      path: "Tests/ConcurrencyProofs",
+      swiftSettings: proofSettings),
     // Apart from `proof`, since the thread sanitizer has everything compiled that it is to see.
     .executableTarget(
       name: "concurrency-proof", dependencies: ["ConcurrencyProofs", "ProofSupport"],
@@ -171,7 +179,8 @@ let package = Package(
         "PostgresSupport", "ProofSupport", "RandomQueries", "TestSupport",
       ],
       path: "Tests/Proof",
-      exclude: ["results.jsonl"]
+      exclude: ["results.jsonl"],
+      swiftSettings: proofSettings
     ),
     .testTarget(
       name: "ProofTests",

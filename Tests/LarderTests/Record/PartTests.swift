@@ -159,7 +159,9 @@ struct PartTests {
     #expect(try related.fetchAll(db).map(\.1) == [1, 2, 0])
   }
 
-  @Test("The error of a value beside a record has the column's position in the whole row")
+  @Test(
+    "The error of a value beside a record has the column's position in the whole row",
+    .onlySQLite(.anyTyped))
   func besideErrors() throws {
     try db.executeUpdate("UPDATE book SET tags = 'no JSON' WHERE title = 'Brand'")
     let beside = Volume.order { $0.id }.select(Author.self) { ($0.title, $0.tags) }
