@@ -166,6 +166,10 @@ public struct NoSuchFunction {
   public func callAsFunction<each Argument>(
     _ arguments: repeat each Argument
   ) -> SQLExpression<NoSuchValue> { .wrong }
+
+  /// Not available: there is no such property.
+  @_disfavoredOverload
+  public static prefix func ! (property: Self) -> SQLExpression<Bool> { .wrong }
 }
 
 /// The reason of a mistake: a mean of values that are no numbers.

@@ -137,3 +137,22 @@ extension Database {
     return .next
   }
 }
+
+// What users of other libraries write first.
+extension Database {
+  /// Not available: see ``executeUpdate(_:_:)``, `executeStatements` and `executeQuery`.
+  @available(
+    *, unavailable,
+    message: "executeUpdate runs one statement, executeStatements several, executeQuery reads rows"
+  )
+  @_documentation(visibility: internal)
+  public func execute(_ sql: SQL, _ arguments: (any DatabaseValueConvertible)?...) throws {}
+
+  /// Not available: see ``executeUpdate(_:_:)``, `executeStatements` and `executeQuery`.
+  @available(
+    *, unavailable,
+    message: "executeUpdate runs one statement, executeStatements several, executeQuery reads rows"
+  )
+  @_documentation(visibility: internal)
+  public func execute(sql: SQL, arguments: Arguments = []) throws {}
+}
