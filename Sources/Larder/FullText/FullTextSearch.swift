@@ -100,11 +100,11 @@ package final class FullTextSearch: Sendable {
     let text: SQLFragment
     if let part {
       text = """
-        larder_snippet(\(table), \(marks), \(SQLFragment(value: part.ellipsis)), \
+        snippet(\(table), \(marks), \(SQLFragment(value: part.ellipsis)), \
         \(SQLFragment(text: "\(part.tokens)")))
         """
     } else {
-      text = "larder_highlight(\(table), \(marks))"
+      text = "highlight(\(table), \(marks))"
     }
     return self.part("coalesce(\(text), '')", .marked(column, start, end, tokens: part?.tokens))
   }

@@ -1,23 +1,26 @@
 import CSQLite
 
-/// Replacements of FTS5's functions `highlight` and `snippet`, which give the same, and
+/// Replacements of FTS5's functions [highlight](https://www.sqlite.org/fts5.html#the_highlight_function) and
+/// [snippet](https://www.sqlite.org/fts5.html#the_snippet_function), under their names, so that the same SQL runs
+/// elsewhere. They give the same, and
 ///
 /// - take linear time: FTS5's `snippet` compares each match in a text with each other, which in a text of a megabyte
 ///   takes minutes, and nothing interrupts it;
 /// - repeat no part of the text where terms overlap (pairs, trigrams, custom tokenizers), as FTS5's do (3.40);
 /// - don't end a text at a NUL.
 ///
-/// - `larder_highlight(table, column, start, end)`
-/// - `larder_snippet(table, column, start, end, ellipsis, terms)`
-///
 /// Pointer safety: FTS5 makes the pointers for one call, and no copy outlives it.
 enum MarkFunctions {
   static func install(with fts5: FTS5) throws {
-    try fts5.register("larder_highlight") { api, match, context, count, values in
-      MarkCall(api, match, FunctionCall(context, count, values))?.answer(3) { $0.highlighted() }
+    try fts5.register("highlight") { api, match, context, count, values in
+      MarkCall(api, match, FunctionCall(context, count, values))?.answer("highlight", 3) {
+        try $0.highlight()
+      }
     }
-    try fts5.register("larder_snippet") { api, match, context, count, values in
-      MarkCall(api, match, FunctionCall(context, count, values))?.answer(5) { $0.snippet() }
+    try fts5.register("snippet") { api, match, context, count, values in
+      MarkCall(api, match, FunctionCall(context, count, values))?.answer("snippet", 5) {
+        try $0.snippet()
+      }
     }
   }
 }
@@ -37,7 +40,8 @@ private struct MarkCall {
   private let api: Fts5ExtensionApi
   private let match: OpaquePointer
   private let call: FunctionCall
-  private var text = LentBytes.none
+  /// The text of a column; nil if it is NULL.
+  private var text: LentBytes?
   /// The range of each term in the text.
   private var terms: [Range<Int>] = []
   private var instances: [PhraseInstance] = []
@@ -50,12 +54,12 @@ private struct MarkCall {
   }
 
   /// Passes the result or the error to SQLite. `count` is the number of arguments, the column included.
-  func answer(_ count: Int, _ result: (MarkCall) -> [UInt8]) {
-    guard call.count == count else { return call.fail(.misuse) }
-    var read = self
+  func answer(_ name: String, _ count: Int, _ result: (MarkCall) throws -> [UInt8]?) {
+    guard call.count == count else {
+      return call.fail("wrong number of arguments to function \(name)()", nil)
+    }
     do {
-      try read.read(column: Int32(truncatingIfNeeded: call[0].integer))
-      call.setResult(text: result(read))
+      if let text = try result(self) { call.setResult(text: text) }
     } catch {
       call.fail(ResultCode(rawValue: (error as? Failure)?.code ?? SQLITE_ERROR))
     }
@@ -65,13 +69,26 @@ private struct MarkCall {
     if code != SQLITE_OK { throw Failure(code: code ?? SQLITE_ERROR) }
   }
 
-  private mutating func read(column: Int32) throws {
+  /// The call with what is in a column.
+  private func reading(_ column: Int32) throws -> MarkCall {
+    var call = self
+    try call.read(column)
+    return call
+  }
+
+  private mutating func read(_ column: Int32) throws {
+    // SQLite 3.40 takes any number, and the rowid for a column.
+    guard (0..<(api.xColumnCount?(match) ?? 0)).contains(column) else {
+      throw Failure(code: SQLITE_RANGE)
+    }
     var start: UnsafePointer<CChar>?
     var count: Int32 = 0
     try check(api.xColumnText?(match, column, &start, &count))
-    guard let start, count > 0 else { return }
-    text = LentBytes(
+    guard let start else { return }
+    let text = LentBytes(
       start: UnsafeRawPointer(start).assumingMemoryBound(to: UInt8.self), count: Int(count))
+    self.text = text
+    guard count > 0 else { return }
     var terms: [Range<Int>] = []
     try withUnsafeMutablePointer(to: &terms) { terms in
       try check(
@@ -100,10 +117,15 @@ private struct MarkCall {
     instances.sort { $0.terms.lowerBound < $1.terms.lowerBound }
   }
 
-  func highlighted() -> [UInt8] { marked(text.indices) }
+  private var column: Int32 { Int32(truncatingIfNeeded: call[0].integer) }
+
+  func highlight() throws -> [UInt8]? {
+    let call = try reading(column)
+    return call.text.map { call.marked($0, $0.indices) }
+  }
 
   /// A part of the text with the found phrases marked. Overlapping phrases are marked as one.
-  private func marked(_ part: Range<Int>) -> [UInt8] {
+  private func marked(_ text: LentBytes, _ part: Range<Int>) -> [UInt8] {
     let (start, end) = (call[1].text ?? .none, call[2].text ?? .none)
     var result: [UInt8] = []
     var (done, open) = (part.lowerBound, Range(uncheckedBounds: (part.lowerBound, part.lowerBound)))
@@ -128,22 +150,36 @@ private struct MarkCall {
     return result + text[done..<part.upperBound]
   }
 
-  func snippet() -> [UInt8] {
-    let length = min(max(Int(Int32(truncatingIfNeeded: call[4].integer)), 1), 64)
-    guard terms.count > length else { return highlighted() }
-    let window = window(length)
-    let start = window.lowerBound == 0 ? 0 : terms[window.lowerBound].lowerBound
-    let end =
-      window.upperBound == terms.count ? text.count : terms[window.upperBound - 1].upperBound
+  func snippet() throws -> [UInt8]? {
+    let length = max(Int(Int32(truncatingIfNeeded: call[4].integer)), 1)
+    // A negative column is the one with the best window.
+    var best = try reading(max(0, column))
+    var window = best.window(length)
+    if column < 0 {
+      for other in 1..<max(1, api.xColumnCount?(match) ?? 1) {
+        let read = try reading(other)
+        let found = read.window(length)
+        if found.score > window.score { (best, window) = (read, found) }
+      }
+    }
+    return best.text.map { best.snippet($0, window.terms) }
+  }
+
+  private func snippet(_ text: LentBytes, _ window: Range<Int>) -> [UInt8] {
+    let isFirst = window.lowerBound == 0
+    let isLast = window.upperBound == terms.count
+    let start = isFirst ? 0 : terms[window.lowerBound].lowerBound
+    let end = isLast ? text.count : terms[window.upperBound - 1].upperBound
     let ellipsis = Array(call[3].text ?? .none)
-    return (window.lowerBound == 0 ? [] : ellipsis) + marked(start..<max(start, end))
-      + (window.upperBound == terms.count ? [] : ellipsis)
+    return (isFirst ? [] : ellipsis) + marked(text, start..<max(start, end))
+      + (isLast ? [] : ellipsis)
   }
 
   /// The window of `length` terms with the most distinct phrases, then the most phrases in total, as FTS5 chooses
   /// it: the phrases are in its middle if possible, or it begins with their sentence, which counts for as much as
   /// a hundred repeated phrases.
-  private func window(_ length: Int) -> Range<Int> {
+  private func window(_ length: Int) -> (score: Int, terms: Range<Int>) {
+    let isWhole = terms.count <= length
     var best = (score: 0, start: 0)
     var (around, ahead) = (PhraseWindow(instances), PhraseWindow(instances))
     var (sentence, looked) = (0, 0)
@@ -152,8 +188,9 @@ private struct MarkCall {
       if around.score > best.score {
         let last = min(instances[around.end - 1].terms.upperBound, first + length - 1)
         let start = first - (length - (last - first + 1)) / 2
-        best = (around.score, min(max(0, start), terms.count - length))
+        best = (around.score, isWhole ? 0 : min(max(0, start), terms.count - length))
       }
+      if isWhole { continue }
       while looked < first {
         looked += 1
         if beginsSentence(looked) { sentence = looked }
@@ -163,11 +200,12 @@ private struct MarkCall {
       let score = ahead.score + (sentence == 0 ? 120 : 100)
       if score > best.score { best = (score, sentence) }
     }
-    return best.start..<min(best.start + length, terms.count)
+    return (best.score, best.start..<min(best.start + length, terms.count))
   }
 
   /// Whether a full stop or a colon stands before a term.
   private func beginsSentence(_ term: Int) -> Bool {
+    guard let text else { return false }
     var place = terms[term].lowerBound
     while place > 0 {
       place -= 1
