@@ -32,14 +32,6 @@ extension Record {
     all.select(part)
   }
 
-  /// See `Query.select`.
-  public static func select<Part: Record, each Value>(
-    _ part: Part.Type,
-    @SQLSelection _ expressions: (RecordFields<Self>) -> (repeat SQLExpression<each Value>)
-  ) -> Selection<(Part, repeat each Value)> {
-    all.select(part, expressions)
-  }
-
   /// See `Query.group`.
   public static func group<Terms: GroupTerms>(
     @SQLGroup _ terms: (RecordFields<Self>) -> Terms

@@ -96,7 +96,7 @@ public struct Selection<Row>: Sendable {
 
 /// The layout of a selection's rows, and the positions of their columns.
 @usableFromInline
-struct SelectionSource: Sendable {
+struct SelectionSource {
   @usableFromInline let layout: RecordLayout
   @usableFromInline let positions: Positions
 

@@ -103,7 +103,8 @@ extension SchemaStep {
   /// .change(.column("title", String.self), of: "entry", converting: "coalesce(title, '')")
   /// ```
   ///
-  /// The column keeps its key, unique constraint, index and foreign key.
+  /// The column keeps its key, unique constraint, index and foreign key, and its collation and CHECKs unless the
+  /// definition has others.
   ///
   /// - `converting`: an expression over the old columns for the new value; nil for the old value. If the new type
   ///   would change a value that isn't converted, the step throws
@@ -305,6 +306,9 @@ extension AlteredTable {
       (new.identity, new.isSerial) = (former.identity, former.isSerial)
       new.default = former.default
     }
+    // Otherwise a change of the type would let in what was refused.
+    if new.collation == nil, column.type.kind == .text { new.collation = former.collation }
+    if new.checks.isEmpty { new.checks = former.checks }
     let own = found.foreignKeys.first { $0.columns == [former.name] && former.hasOwn("references") }
     new.sql = DDL.column(
       new, isKey: former.hasOwn("primary"), isAutoincrement: former.hasOwn("autoincrement"),
@@ -312,7 +316,7 @@ extension AlteredTable {
       reference: declared.foreignKeys.first ?? own)
     return changed { table in
       table.columns[position] = new
-      table.checks.removeAll { former.checks.contains($0) }
+      table.checks.removeAll { former.checks.contains($0) && !new.checks.contains($0) }
       if let key = declared.foreignKeys.first {
         table.foreignKeys.removeAll { $0.columns == key.columns }
       }

@@ -108,6 +108,36 @@ struct NamedStepTests {
     #expect(try db.columns(of: "city").map(\.name) == ["id", "name", "size", "country"])
   }
 
+  @Test("A changed column keeps its CHECK, unless the definition has another")
+  func checks() throws {
+    try run(
+      .create(
+        "item", .column("id", Int64?.self, .primaryKey), .column("n", Int.self, .check("n > 0")),
+        .column("m", Int.self)),
+      .change(.column("n", Int?.self), of: "item"))
+    #expect(throws: DatabaseError.self) {
+      try db.executeUpdate("INSERT INTO item (n, m) VALUES (-5, 1)")
+    }
+    try run(.change(.column("n", Int?.self, .check("n > m")), of: "item"))
+    try db.executeUpdate("INSERT INTO item (n, m) VALUES (-5, -6)")
+    #expect(throws: DatabaseError.self) {
+      try db.executeUpdate("INSERT INTO item (n, m) VALUES (5, 6)")
+    }
+  }
+
+  @Test("A changed column of texts keeps its collation", .onlySQLite(.definitions))
+  func collations() throws {
+    try run(
+      .create(
+        "word", .column("id", Int64?.self, .primaryKey),
+        .column("text", String.self, .collate("NOCASE"), .unique)),
+      .change(.column("text", String?.self), of: "word"))
+    try db.executeUpdate("INSERT INTO word (text) VALUES ('a')")
+    #expect(throws: DatabaseError.self) {
+      try db.executeUpdate("INSERT INTO word (text) VALUES ('A')")
+    }
+  }
+
   @Test("An error of a conversion in Swift is the step's error, and nothing has changed")
   func failingConversion() throws {
     struct Unreadable: Error, Equatable { let text: String? }
