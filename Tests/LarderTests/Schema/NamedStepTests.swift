@@ -118,10 +118,10 @@ struct NamedStepTests {
     #expect(throws: DatabaseError.self) {
       try db.executeUpdate("INSERT INTO item (n, m) VALUES (-5, 1)")
     }
-    try run(.change(.column("n", Int?.self, .check("n > m")), of: "item"))
-    try db.executeUpdate("INSERT INTO item (n, m) VALUES (-5, -6)")
+    try run(.change(.column("n", Int?.self, .check("n < 0")), of: "item"))
+    try db.executeUpdate("INSERT INTO item (n, m) VALUES (-5, 1)")
     #expect(throws: DatabaseError.self) {
-      try db.executeUpdate("INSERT INTO item (n, m) VALUES (5, 6)")
+      try db.executeUpdate("INSERT INTO item (n, m) VALUES (5, 1)")
     }
   }
 
