@@ -26,13 +26,8 @@ extension Query {
           table.core.columns.map { SQLFragment(text: alias.prefix + $0.name.quotedIdentifier) })
       } ?? .misuse("the query has no table “\(table.name)” to select \(part) of")
     return Selection<Part>(
-      select, columns, table.core.layout.properties, paged: { try PagedSelect($0, From.self) }
-    ) { row in
-      try table.core.check()
-      let record = try table.read(row)
-      if table.core.isInState(.uncheckedInitializer) { try table.checkInitializer(record) }
-      return record
-    }
+      select, columns, table.core.layout.properties, paged: { try PagedSelect($0, From.self) },
+      read: RecordAndValues<Part>.reader)
   }
 }
 
@@ -138,7 +133,8 @@ struct RecordAndValues<R: Record> {
     }
   }
 
-  private static var reader: Reader<R> {
+  /// Reads a record whose columns are a row's first.
+  static var reader: Reader<R> {
     let table = R.table
     let positions = table.core.identity
     return { row in

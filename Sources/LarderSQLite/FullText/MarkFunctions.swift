@@ -179,10 +179,14 @@ private struct MarkCall {
   /// it: the phrases are in its middle if possible, or it begins with their sentence, which counts for as much as
   /// a hundred repeated phrases.
   private func window(_ length: Int) -> (score: Int, terms: Range<Int>) {
+    guard let text else { return (0, 0..<0) }
     let isWhole = terms.count <= length
     var best = (score: 0, start: 0)
     var (around, ahead) = (PhraseWindow(instances), PhraseWindow(instances))
-    var (sentence, looked) = (0, 0)
+    var (sentence, looked, place) = (0, 0, 0)
+    // Whether a full stop or a colon stands before the place, perhaps with white space between. (Each byte is read once:
+    // looking back from each term would take long where terms overlap in white space.)
+    var isAfterStop = false
     for first in instances.lazy.map(\.terms.lowerBound) {
       around.move(to: first..<first + length)
       if around.score > best.score {
@@ -193,7 +197,15 @@ private struct MarkCall {
       if isWhole { continue }
       while looked < first {
         looked += 1
-        if beginsSentence(looked) { sentence = looked }
+        while place < terms[looked].lowerBound {
+          switch text[place] {
+          case UInt8(ascii: "."), UInt8(ascii: ":"): isAfterStop = true
+          case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\n"), UInt8(ascii: "\r"): break
+          default: isAfterStop = false
+          }
+          place += 1
+        }
+        if isAfterStop { sentence = looked }
       }
       guard sentence < first else { continue }
       ahead.move(to: sentence..<sentence + length)
@@ -201,21 +213,6 @@ private struct MarkCall {
       if score > best.score { best = (score, sentence) }
     }
     return (best.score, best.start..<min(best.start + length, terms.count))
-  }
-
-  /// Whether a full stop or a colon stands before a term.
-  private func beginsSentence(_ term: Int) -> Bool {
-    guard let text else { return false }
-    var place = terms[term].lowerBound
-    while place > 0 {
-      place -= 1
-      switch text[place] {
-      case UInt8(ascii: "."), UInt8(ascii: ":"): return true
-      case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\n"), UInt8(ascii: "\r"): continue
-      default: return false
-      }
-    }
-    return false
   }
 }
 

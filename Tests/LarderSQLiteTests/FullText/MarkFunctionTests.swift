@@ -62,6 +62,18 @@ struct MarkFunctionTests {
     #expect(snippet == ["…x [fjord]. [fjord] [ferry]"])
   }
 
+  @Test(
+    "A snippet behind a long gap takes linear time where terms overlap in it",
+    .timeLimit(.minutes(1)))
+  func gap() throws {
+    try db.executeUpdate("CREATE VIRTUAL TABLE part USING fts5(body, tokenize = 'trigram')")
+    let text = "x." + String(repeating: " ", count: 1_000_000) + "fjord"
+    try db.executeUpdate("INSERT INTO part VALUES (?)", text)
+    let snippet = try db.texts(
+      "SELECT snippet(part, 0, '[', ']', '…', 8) FROM part WHERE part MATCH 'fjord'")
+    #expect(snippet == ["…     [fjord]"])
+  }
+
   @Test("Texts behind a NUL are marked, and marks may have one")
   func nul() throws {
     try db.executeUpdate("INSERT INTO note VALUES ('', ?)", "noon\0ferry at noon")
