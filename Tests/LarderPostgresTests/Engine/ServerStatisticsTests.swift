@@ -139,8 +139,8 @@ struct ServerStatisticsTests {
       try await Task.sleep(for: .milliseconds(1))
       seen = pool.serverStatistics
     }
-    // (Another look might be after the attempt's end.)
-    #expect(seen.error == nil)
+    // On a busy machine this look may be after the attempt's end.
+    #expect(seen.error == nil || (seen.outage ?? .zero) >= .seconds(3))
     await #expect(throws: DatabaseError.self) { try await read.value }
     #expect(pool.serverStatistics.error?.code == .cannotOpen)
     #expect(pool.serverStatistics.outage ?? .zero >= .seconds(3))
