@@ -247,19 +247,20 @@ extension AParameterForEachValue where Rows.Refusal: Reason {
 // to write `await`; a query made so throws when it runs.
 
 /// The actor of functions that can't be called. Its name is the compiler's message: a closure has to return
-/// expressions.
+/// expressions; or it does, and the rows are wanted as Any, of which the compiler (Swift 6.3) finds no type.
 @globalActor
 @_documentation(visibility: internal)
-public actor ClosureHasToReturnExpressionsOfTheTypesAskedFor {
+public actor ClosureHasToReturnExpressionsOfTheTypesAskedForOrFetchRowsInAnotherStatement {
   /// The only one.
   @_documentation(visibility: internal)
-  public static let shared = ClosureHasToReturnExpressionsOfTheTypesAskedFor()
+  public static let shared =
+    ClosureHasToReturnExpressionsOfTheTypesAskedForOrFetchRowsInAnotherStatement()
 }
 
 extension Query {
   /// Not available: the closure has to return expressions.
   @_documentation(visibility: internal)
-  @ClosureHasToReturnExpressionsOfTheTypesAskedFor
+  @ClosureHasToReturnExpressionsOfTheTypesAskedForOrFetchRowsInAnotherStatement
   @_disfavoredOverload
   public func select(_ expressions: (From.QueryFields) -> Void) -> Selection<()> {
     Selection(
@@ -271,7 +272,7 @@ extension Query {
 extension Record {
   /// Not available: the closure has to return expressions.
   @_documentation(visibility: internal)
-  @ClosureHasToReturnExpressionsOfTheTypesAskedFor
+  @ClosureHasToReturnExpressionsOfTheTypesAskedForOrFetchRowsInAnotherStatement
   @_disfavoredOverload
   public static func select(_ expressions: (RecordFields<Self>) -> Void) -> Selection<()> {
     all.select(expressions)

@@ -27,10 +27,19 @@ extension OptionalFields: NoSuchColumn {}
 extension NoSuchColumn {
   /// Not available: there is no such column. The result fits beside any operator, but can't be selected:
   /// otherwise each member of a selection would have two meanings, and the compiler would try all
-  /// combinations. It is implicitly unwrapped so that, for an existing column beside an operand of another
-  /// type, the compiler prefers the message about the types.
+  /// combinations. Its name isn't a String so that, for an existing column beside an operand of another type, the
+  /// compiler prefers the message about the types: a literal of another type than usual counts as a fault. (So does
+  /// a result that is implicitly unwrapped, but then everything is tried twice.)
   @_disfavoredOverload
-  public subscript(dynamicMember name: String) -> SQLExpression<NoSuchValue>! { .wrong }
+  public subscript(dynamicMember name: NameOfNoColumn) -> SQLExpression<NoSuchValue> { .wrong }
+}
+
+/// A name that no column has.
+@_documentation(visibility: internal)
+public struct NameOfNoColumn: ExpressibleByStringLiteral {
+  /// The name.
+  @_documentation(visibility: internal)
+  public init(stringLiteral value: String) {}
 }
 
 /// For the compiler's message about a column that is no condition. No record's columns conform to it.
