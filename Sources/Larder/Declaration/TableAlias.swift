@@ -4,6 +4,8 @@ import LarderSQLite
 @usableFromInline
 final class QueryAlias: Sendable {
   let name: String
+  /// The table's own name; the same, if it has no other in the query.
+  let table: String
   /// The name quoted, with the dot.
   let prefix: String
   /// The codings of the columns, if the table isn't a record's.
@@ -14,9 +16,11 @@ final class QueryAlias: Sendable {
   @usableFromInline static let none = QueryAlias("")
 
   init(
-    _ name: String, codings: [ExpressionCoding?] = [], source: (any AnyObject & Sendable)? = nil
+    _ name: String, of table: String? = nil, codings: [ExpressionCoding?] = [],
+    source: (any AnyObject & Sendable)? = nil
   ) {
     self.name = name
+    self.table = table ?? name
     self.codings = codings
     self.source = source
     prefix = name.quotedIdentifier + "."

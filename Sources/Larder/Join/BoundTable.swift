@@ -81,7 +81,8 @@ public struct BoundTable<Row: Record>: QueryTable {
   /// A query of all records of the table.
   public var all: Query<BoundTable> {
     let taken = QueryScope.isInside ? QueryScope.names : []
-    let name = QueryAlias(QueryAlias.newName(for: definition.name, besides: taken))
+    let name = QueryAlias(
+      QueryAlias.newName(for: definition.name, besides: taken), of: definition.name)
     return Query(Select(QueryTables(definition.named(name.name), [name])))
   }
 

@@ -151,7 +151,7 @@ extension Record {
 
   /// All rows of the table under another name, for a query inside a query of the same table.
   public static func aliased(_ name: String) -> Query<Self> {
-    Query(Select(QueryTables(table.core.reference(as: name), [QueryAlias(name)])))
+    Query(Select(QueryTables(table.core.reference(as: name), [QueryAlias(name, of: table.name)])))
   }
 
   /// See ``Query/filter(_:)``.

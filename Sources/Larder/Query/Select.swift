@@ -17,7 +17,7 @@ struct Select: Sendable {
 
   /// A query of one table, under its own name or another.
   init(table: String, as alias: String? = nil) {
-    let alias = QueryAlias(alias ?? table)
+    let alias = QueryAlias(alias ?? table, of: table)
     self.init(QueryTables(alias.definition(of: table), [alias]))
   }
 

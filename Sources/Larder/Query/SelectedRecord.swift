@@ -19,7 +19,7 @@ extension Query {
     let own = (From.self as? any Record.Type)?.core
     let alias =
       own.map { $0.name.isSame(as: table.name) ? select.tables.aliases.first : nil }
-      ?? select.tables.aliases.first { $0.name.isSame(as: table.name) }
+      ?? select.tables.aliases.first { $0.table.isSame(as: table.name) }
     let columns =
       alias.map { alias in
         SQLFragment.list(

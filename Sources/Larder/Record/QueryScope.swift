@@ -83,6 +83,6 @@ extension QueryTables {
     source: (any AnyObject & Sendable)? = nil
   ) -> QueryAlias {
     let name = QueryAlias.newName(for: table, besides: aliases.map(\.name) + QueryScope.names)
-    return QueryAlias(name, codings: codings, source: source)
+    return QueryAlias(name, of: table, codings: codings, source: source)
   }
 }

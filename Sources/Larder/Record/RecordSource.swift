@@ -74,7 +74,7 @@ extension TableCore {
   private var tablesInScope: QueryTables {
     let name = QueryAlias.newName(for: name, besides: QueryScope.names)
     if name == self.name { return tables }
-    let alias = QueryAlias(name)
+    let alias = QueryAlias(name, of: self.name)
     return QueryTables(reference(as: name), [alias])
   }
 }

@@ -280,4 +280,26 @@ struct PartTests {
       #expect("\(String(describing: error))".contains(words), "\(String(describing: error))")
     }
   }
+
+  @Test("A part is selected of a table that has another name in the query")
+  func aliased() throws {
+    let alone = Volume.aliased("v").filter { $0.author == "Ibsen" }.order { $0.title.desc }
+    #expect(try alone.select(BookHead.self).fetchAll(db).map(\.title) == ["Peer Gynt", "Brand"])
+    let joined = Volume.aliased("v").join(Author.self) { $0.author == $1.name }
+      .filter { _, author in author.country == "DE" }
+    #expect(try joined.select(BookHead.self).fetchAll(db).map(\.title) == ["Faust"])
+    #expect(
+      try joined.select(BookHead.self) { _, author in author.country }.fetchAll(db).map(\.1)
+        == ["DE"])
+    // The first mention, also where only the second has the table's own name.
+    let pairs = Volume.aliased("v").join(Volume.self) {
+      $0.author == $1.author && $0.title != $1.title
+    }
+    .order { first, _ in first.title }
+    #expect(try pairs.select(BookHead.self).fetchAll(db).map(\.title) == ["Brand", "Peer Gynt"])
+    // Books of the same table name that stand in the query for another record.
+    #expect(throws: DatabaseError.self) {
+      try Author.aliased("book").select(BookHead.self).fetchAll(db)
+    }
+  }
 }
