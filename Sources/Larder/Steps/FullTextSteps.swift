@@ -53,6 +53,11 @@ extension SchemaStep {
       NamedStep(["drop full text", name.quotedIdentifier, table.quotedIdentifier]) { db in
         let target = try AlteredTable(table, for: detail, in: db)
         guard let index = try target.fullTextIndex(name) else {
+          if let index = try target.indexesOfOthers().first(where: {
+            $0.foldedName == name.foldedName
+          }) {
+            throw target.problem(Self.isOfAnother(index))
+          }
           let names = try target.fullTextIndexes().map(\.name)
           throw target.problem(
             names.isEmpty
@@ -61,6 +66,12 @@ extension SchemaStep {
         }
         try target.dropFullTextIndex(index)
       })
+  }
+}
+
+extension SchemaStep {
+  fileprivate static func isOfAnother(_ index: String) -> String {
+    "“\(index)” and its triggers are another program's: drop them by SQL, with .run(…)"
   }
 }
 
@@ -106,12 +117,38 @@ extension AlteredTable {
     for index in try fullTextIndexes() { try dropFullTextIndex(index.name) }
   }
 
+  /// The full-text tables of SQLite that another program has made of this table: those that name it as their content
+  /// (https://www.sqlite.org/fts5.html#external_content_tables).
+  ///
+  /// - Parameter column: a column that they declare; nil for all of them.
+  fileprivate func indexesOfOthers(_ column: String? = nil) throws -> [String] {
+    guard db.engine == nil else { return [] }
+    let own = Set(try fullTextIndexes().map(\.name))
+    return try db.schema().filter { entry in
+      guard entry.isVirtualTable, entry.names("fts5") || entry.names("fts4"),
+        !own.contains(entry.name), column.map(entry.names) ?? true
+      else { return false }
+      let tokens = entry.sql?.sqlTokens ?? []
+      return tokens.indices.dropLast(2).contains {
+        tokens[$0].isWord("content") && tokens[$0 + 1].isSymbol("=")
+          && tokens[$0 + 2].name?.foldedName == found.name.foldedName
+      }
+    }.map(\.name)
+  }
+
   /// Throws if SQLite would rename the table, or a column, but not the names that a full-text index has of it:
   /// searching goes on then, and marking and checking fail.
   func checkCanBeRenamed(_ column: String? = nil) throws {
     guard db.engine == nil else { return }
     let index = try fullTextIndexes().first { index in column.map(index.declares) ?? true }
     if let index { throw problem(needs(index.name)) }
+    try checkHasNoIndexOfOthers(column)
+  }
+
+  private func checkHasNoIndexOfOthers(_ column: String?) throws {
+    guard let index = try indexesOfOthers(column).first else { return }
+    throw problem(
+      "the full-text index “\(index)” needs it, and \(SchemaStep.isOfAnother(index))")
   }
 
   private func needs(_ index: String) -> String {
@@ -126,6 +163,7 @@ extension AlteredTable {
     if let index = try fullTextIndexes().first(where: { $0.uses(column) }) {
       throw problem(needs(index.name))
     }
+    try checkHasNoIndexOfOthers(column)
     let computed = found.columns.first {
       $0.name.foldedName != column.foldedName && $0.generated?.sqlNames(column) == true
     }

@@ -181,4 +181,42 @@ struct FullTextStepTests {
     }
     #expect(error?.description.contains("no such column: old.notes (in “logged”)") == true)
   }
+
+  @Test(
+    "Renaming or removing what another program's full-text index has of a table is refused",
+    .onlySQLite(.triggers),
+    arguments: [
+      "USING fts5(title, body, content='page', content_rowid='id')",
+      "USING FTS5 (title, \"body\", content = \"Page\", tokenize = 'porter')",
+      "USING fts4(content=page, title, body)",
+    ])
+  func indexOfAnotherProgram(declaration: String) throws {
+    var configuration = Configuration()
+    configuration.trustsSchema = true
+    let db = try Database(configuration: configuration)
+    try db.executeStatements(
+      SQL(
+        raw: """
+          CREATE TABLE page (id INTEGER PRIMARY KEY, title TEXT, body TEXT, views INT);
+          CREATE VIRTUAL TABLE words \(declaration);
+          CREATE TRIGGER page_ai AFTER INSERT ON page BEGIN
+            INSERT INTO words (rowid, title, body) VALUES (new.id, new.title, new.body);
+          END;
+          INSERT INTO page VALUES (1, 'Fjord', 'A long inlet', 3);
+          """))
+    let refused: [SchemaStep] = [
+      .rename("page", to: "article"), .rename("title", of: "page", to: "name"),
+      .remove("body", from: "page", losing: .columns), .drop(fullText: "words", of: "page"),
+    ]
+    for step in refused {
+      let error = try #require(failure(SchemaError.self) { try step.execute(db) })
+      #expect("\(error)".contains("“words” and its triggers are another program's"), "\(error)")
+    }
+    // What the index doesn't have can be changed.
+    try SchemaStep.rename("views", of: "page", to: "visits").execute(db)
+    try SchemaStep.remove("visits", from: "page", losing: .columns).execute(db)
+    #expect(
+      try db.value(
+        "SELECT title FROM words WHERE words MATCH 'inlet'", as: String.self) == "Fjord")
+  }
 }
