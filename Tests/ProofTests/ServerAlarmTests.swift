@@ -94,9 +94,10 @@ struct ServerAlarmTests {
   @Test("A lagging replica is seen at once in the statistics and the log, and by an alarm")
   func laggingReplica() throws {
     let cluster = try PostgresCluster()
-    let pool = try open(cluster.address) {
-      $0.reads = .replicas(waitAtMost: .milliseconds(100))
+    func open() throws -> PostgresPool {
+      try self.open(cluster.address) { $0.reads = .replicas(waitAtMost: .milliseconds(100)) }
     }
+    var pool = try open()
     var configuration = PostgresConfiguration()
     configuration.isolation = .repeatableRead
     let replica = try Database.postgres(cluster.addresses[1], configuration: configuration)
@@ -104,14 +105,19 @@ struct ServerAlarmTests {
       try pool.read { try $0.value("SELECT count(*) FROM city", as: Int.self) }
     }
     func statistics() -> ReplicaStatistics { pool.serverStatistics.replicas[1] }
-    // On a busy machine the replica may be too late for the first reads.
+    // On a busy machine the replica may be too late for the first reads. Its pool has told so, and the same line would
+    // only be counted when it lags again.
     let isRead = try seen(within: .seconds(60)) {
       let found = try count()
       #expect(found == 0)
-      return statistics().reads > 0 && statistics().outage == nil
+      guard statistics().reads > 0, statistics().outage == nil else { return false }
+      if errors.elements.isEmpty { return true }
+      try pool.close()
+      errors.removeAll()
+      pool = try open()
+      return false
     }
     #expect(isRead)
-    errors.removeAll()
     let alarms = Alarms(pool)
     #expect(try alarms.firing(pool) == [])
     _ = try replica.value("SELECT pg_wal_replay_pause()::text", as: String.self)
