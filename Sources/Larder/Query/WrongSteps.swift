@@ -265,3 +265,100 @@ extension Query {
     _ count: Other, because: Cause.Type = LimitTakesAnInt.self
   ) -> Self where Cause.Refusal: Reason { self }
 }
+
+// MARK: Calls as other libraries have them
+
+extension Query {
+  /// Not available: a join has a condition.
+  @_documentation(visibility: internal)
+  @available(
+    *, unavailable,
+    message: "a join has its condition behind it: join(Country.self) { $0.country == $1.code }"
+  )
+  public func join<Other: Record>(_ other: Other.Type) -> Query<Join2<From, Other>>
+  where From: Record {
+    join(other) { _, _ in .wrong }
+  }
+
+  /// Not available: a join has a condition.
+  @_documentation(visibility: internal)
+  @available(
+    *, unavailable,
+    message: "a join has its condition behind it: leftJoin(Country.self) { $0.country == $1.code }"
+  )
+  public func leftJoin<Other: Record>(_ other: Other.Type) -> Query<Join2<From, Other?>>
+  where From: Record {
+    leftJoin(other) { _, _ in .wrong }
+  }
+
+  /// Not available: rows are fetched.
+  @_documentation(visibility: internal)
+  @available(
+    *, unavailable, message: "rows are fetched: fetchAll(db), or fetchOne(db) for the first"
+  )
+  public func callAsFunction(_ db: Database) -> [From.QueryRow] { [] }
+}
+
+extension Record {
+  /// Not available: a join has a condition.
+  @_documentation(visibility: internal)
+  @available(
+    *, unavailable,
+    message: "a join has its condition behind it: join(Country.self) { $0.country == $1.code }"
+  )
+  public static func join<Other: Record>(_ other: Other.Type) -> Query<Join2<Self, Other>> {
+    all.join(other) { _, _ in .wrong }
+  }
+
+  /// Not available: a join has a condition.
+  @_documentation(visibility: internal)
+  @available(
+    *, unavailable,
+    message: "a join has its condition behind it: leftJoin(Country.self) { $0.country == $1.code }"
+  )
+  public static func leftJoin<Other: Record>(_ other: Other.Type) -> Query<Join2<Self, Other?>> {
+    all.leftJoin(other) { _, _ in .wrong }
+  }
+
+  /// Not available: a query says which rows are meant.
+  @_documentation(visibility: internal)
+  @available(
+    *, unavailable,
+    message: "say which rows: filter { … }.delete(db), or all.delete(db) for every row"
+  )
+  public static func delete(_ db: Database) -> Int { 0 }
+
+  /// Not available: a query says which rows are meant.
+  @_documentation(visibility: internal)
+  @available(
+    *, unavailable,
+    message: "say which rows: filter { … }.delete(db), or all.delete(db) for every row"
+  )
+  public static func delete<Condition>(
+    _ db: Database, _ condition: (RecordFields<Self>) -> Condition
+  ) -> Int { 0 }
+
+  /// Not available: a query says which rows are meant.
+  @_documentation(visibility: internal)
+  @available(
+    *, unavailable,
+    message: "say which rows: filter { … }.update(db) { … }, or all.update(db) { … } for every row"
+  )
+  public static func update(_ db: Database, _ change: (inout Assignments<Self>) -> Void) -> Int {
+    0
+  }
+}
+
+extension SQLExpression {
+  /// Not available: the number of rows is another call.
+  @_documentation(visibility: internal)
+  @available(*, unavailable, message: "the number of a query's rows is fetchCount(db)")
+  public func callAsFunction(_ db: Database) -> Int { 0 }
+
+  /// Not available: the values are a list.
+  @_documentation(visibility: internal)
+  @available(*, unavailable, message: "the values are a list: .in([first, second])")
+  public func `in`(_ first: Value, _ second: Value, _ others: Value...) -> SQLExpression<Bool> {
+    .wrong
+  }
+}
