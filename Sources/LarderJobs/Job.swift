@@ -89,7 +89,8 @@ extension Sequence where Element: Job {
   ///   They are its batch: ``StoredJob/batch`` of each is its id.
   /// - `change`: changes the options of each job.
   ///
-  /// Returns the id of the job `then`, if there is one. Throws as `enqueue` of a job does.
+  /// Returns the id of the job `then`; nil if there is none, or an unfinished job has its ``JobOptions/unique`` key: then
+  /// the others are put in without it. Throws as `enqueue` of a job does.
   @discardableResult
   public func enqueue(
     _ db: Database, then last: (any Job)? = nil, _ change: (inout JobOptions) -> Void = { _ in }

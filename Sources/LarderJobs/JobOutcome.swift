@@ -84,9 +84,16 @@ struct JobOutcome: Sendable {
       let isLeft = try StoredJob.filter { $0.batch == batch && $0.state != .dead }.exists(db)
       if isLeft { continue }
       let now = Date()
-      try StoredJob.filter { $0.id == batch && $0.state == .waiting }.update(db) {
+      let last = StoredJob.filter { $0.id == batch && $0.state == .waiting }
+      // Its own time may be later than the end of the others. (A sweep gives it another one, and a worker's name.)
+      let isLater = try last.filter { $0.worker == nil && $0.due > now }.update(db) {
+        $0.state = .scheduled
+      }
+      guard isLater == 0 else { continue }
+      try last.update(db) {
         $0.state = .ready
         $0.due = .value(now)
+        $0.worker = .value(nil)
       }
     }
   }

@@ -40,11 +40,20 @@ public struct JobSchedule: Sendable {
     return last.map(times.next) ?? .distantPast
   }
 
+  /// By how much the clocks of workers may differ, in seconds.
+  private static let mostAhead = 300.0
+
   /// Puts in the job if its time has come, and nobody else has.
   func enqueue(_ db: Database, _ now: Date) throws {
     guard let state = try ScheduleState.filter({ $0.name == name }).fetchOne(db) else {
       var state = ScheduleState(name: name, last: now)
       try state.insert(db, or: .ignore)
+      return
+    }
+    guard state.last <= now.addingTimeInterval(Self.mostAhead) else {
+      // The clock was ahead, and has been set back: without this nothing would be put in until then.
+      try ScheduleState.filter { $0.name == name && $0.last == state.last }
+        .update(db) { $0.last = .value(now) }
       return
     }
     guard times.next(after: state.last) <= now else { return }

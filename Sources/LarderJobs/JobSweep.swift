@@ -77,7 +77,10 @@ struct JobSweep: Sendable {
   private func checkBatches(_ now: Date, _ db: Database) throws {
     let next = now.addingTimeInterval(Self.batchPause)
     let waiting = try StoredJob.filter { $0.state == .waiting && $0.due <= now }.order { $0.due }
-      .claim(db, limit: 100) { $0.due = .value(next) }
+      .claim(db, limit: 100) {
+        $0.due = .value(next)
+        $0.worker = .value("")
+      }
     try JobOutcome.endBatches(Set(waiting.compactMap(\.id)), db)
   }
 }

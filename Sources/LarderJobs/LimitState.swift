@@ -62,6 +62,8 @@ struct LimitState: Record {
       let interval = max(limit.period / .seconds(1), 0.001) / Double(max(1, starts - burst + 1))
       let seconds = now.timeIntervalSince1970
       let tolerance = Double(burst - 1) * interval
+      // It is later after a clock that was ahead has been set back.
+      free = min(free, seconds + limit.period / .seconds(1))
       var begun = 0
       while begun < admitted, free - seconds <= tolerance, starts > 0 {
         free = max(free, seconds) + interval

@@ -133,10 +133,12 @@ extension StoredJob {
     var batch: StoredJob?
     if let last {
       var stored = try last.stored(Date())
-      stored.state = jobs.isEmpty ? .ready : .waiting
-      try stored.insert(db)
-      batch = stored
-      for index in jobs.indices { jobs[index].batch = stored.id }
+      if !jobs.isEmpty { stored.state = .waiting }
+      // As for any other job, nothing is put in if an unfinished one has its key.
+      if try stored.insert(db, or: .ignore) {
+        batch = stored
+        for index in jobs.indices { jobs[index].batch = stored.id }
+      }
     }
     let isUnique = jobs.contains { $0.unique != nil }
     try insert(db, contentsOf: jobs, or: isUnique ? .ignore : nil)

@@ -72,7 +72,13 @@ package final class FullTextSearch: Sendable {
 
   func rank(_ alias: QueryAlias, _ weights: [Double] = []) -> SQLFragment {
     if weights.isEmpty {
-      return part(alias.column("rank", isNullable: false), .rank(index.weights))
+      // SQLite 3.40 crashes where rows in the order of this column are marked, the index has less than all details, and a
+      // part of the pattern has no term.
+      let rank =
+        index.detail == .full
+        ? alias.column("rank", isNullable: false)
+        : "bm25(\(.list([alias.column(index.name)] + index.weights.map { SQLFragment(value: $0) })))"
+      return part(rank, .rank(index.weights))
     }
     guard weights.count == index.columns.count, weights.allSatisfy(\.isFinite) else {
       return .misuse("the weights have to be finite, one for each column of “\(index.name)”")

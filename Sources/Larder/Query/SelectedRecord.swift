@@ -13,7 +13,8 @@ extension Query {
   /// ```
   ///
   /// Where the table is joined with itself, the rows are those of its first mention. The statement throws
-  /// ``LarderSQLite/DatabaseError`` if the query has no such table.
+  /// ``LarderSQLite/DatabaseError`` if the query has no such table, and for a row that an outer join has without it:
+  /// filter those out, or fetch the join, which has nil there.
   public func select<Part: Record>(_ part: Part.Type) -> Selection<Part> {
     let table = part.table
     let own = (From.self as? any Record.Type)?.core
@@ -27,7 +28,30 @@ extension Query {
       } ?? .misuse("the query has no table “\(table.name)” to select \(part) of")
     return Selection<Part>(
       select, columns, table.core.layout.properties, paged: { try PagedSelect($0, From.self) },
-      read: RecordAndValues<Part>.reader)
+      read: present(part, RecordAndValues<Part>.reader))
+  }
+
+  /// Reads rows of a join, whose record of a table may be missing.
+  private func present<Part: Record, Row>(
+    _ part: Part.Type, _ read: @escaping @Sendable (RecordRow) throws -> Row
+  ) -> @Sendable (RecordRow) throws -> Row {
+    guard select.tables.aliases.count > 1 else { return read }
+    let core = part.table.core
+    let key = core.sql.key.isEmpty ? Array(core.columns.indices) : core.sql.key
+    let positions = core.identity
+    return { row in
+      let isMissing = key.allSatisfy {
+        ColumnReader(statement: row.statement, index: positions.first[$0], format: row.format)
+          .isNull
+      }
+      guard !isMissing else {
+        throw DatabaseError(
+          .misuse,
+          "a row of the join has no “\(core.name)” to select: filter such rows out, or fetch the join"
+        )
+      }
+      return try read(row)
+    }
   }
 }
 
@@ -49,7 +73,8 @@ extension Query {
     return Mapped(
       Selection<Row>(
         select, .list(record.columns.parts + beside.builder.columns.parts),
-        record.accesses + beside.builder.accesses, paged: record.paged, read: beside.read))
+        record.accesses + beside.builder.accesses, paged: record.paged,
+        read: present(part, beside.read)))
   }
 }
 

@@ -72,6 +72,7 @@ struct AlteredTable {
   func changed(_ change: (inout TableSchema) throws -> Void) rethrows -> TableSchema {
     var table = found
     try change(&table)
+    if db.engine == nil { table.rowIDColumn = table.columnOfRowIDs }
     table.sql = DDL.createTable(
       table.name, in: table.schema, table.columns.map(\.sql) + table.constraints,
       options: table.options)
@@ -108,6 +109,94 @@ extension TableSchema {
     indexes += other.missingIndexes(in: self)
     checks += other.checks.filter { !checks.contains($0) }
     foreignKeys += other.foreignKeys.filter { key in !foreignKeys.contains(where: key.isSame) }
+  }
+}
+
+extension TableSchema {
+  /// The column of a changed table of SQLite that is its row id; see ``rowIDColumn``.
+  fileprivate var columnOfRowIDs: String? {
+    let key = columns.filter { $0.primaryKeyPosition > 0 }
+    guard !isWithoutRowID, key.count == 1, key[0].type.lowercased() == "integer" else { return nil }
+    // Not one that is declared as INTEGER PRIMARY KEY DESC.
+    let words = key[0].sql.sqlTokens
+    let isReversed = words.indices.dropLast(2).contains {
+      words[$0].isWord("primary") && words[$0 + 1].isWord("key") && words[$0 + 2].isWord("desc")
+    }
+    return isReversed ? nil : key[0].name
+  }
+}
+
+extension AlteredTable {
+  /// The condition that two expressions have the same value, whatever types and collations their columns have.
+  ///
+  /// - Parameter types: those of the columns, if they are columns.
+  func isSame(_ first: SQL, _ second: SQL, types: (String, String)? = nil) -> SQL {
+    guard db.engine == nil else {
+      // A server has types without equality, and collations by which different texts are equal.
+      if let types, types.0 == types.1 {
+        return "CAST(\(first) AS text) IS NOT DISTINCT FROM CAST(\(second) AS text)"
+      }
+      if let types, [types.0, types.1].contains(where: { $0.hasPrefix("json") || $0 == "xml" }) {
+        return "true"
+      }
+      return "\(first) IS NOT DISTINCT FROM \(second)"
+    }
+    return """
+      (\(first) IS NULL AND \(second) IS NULL OR \(first) = \(second) COLLATE BINARY
+        AND replace(typeof(\(first)), 'integer', 'real') = replace(typeof(\(second)), 'integer', 'real'))
+      """
+  }
+
+  /// Throws unless another table has a row with the same values for each row of this one.
+  func checkMoved(
+    _ columns: [String], _ keys: [(key: String, value: SQL)], to target: AlteredTable,
+    where condition: SQL?
+  ) throws {
+    // Names of its own, since those of both tables may be the same.
+    let names = columns + keys.map(\.key)
+    let values = columns.map { "\(identifier: $0)" as SQL } + keys.map(\.value)
+    var list: SQL = "1 AS larder_row"
+    var isThere: SQL = "true"
+    for (number, (name, value)) in zip(names, values).enumerated() {
+      let moved: SQL = "\(identifier: "larder_\(number)")"
+      let types = found.column(name).flatMap { column in
+        number < columns.count ? target.found.column(name).map { ($0.type, column.type) } : nil
+      }
+      list = "\(list), \(value) AS \(moved)"
+      let same = isSame(
+        "larder_target.\(identifier: name)", "larder_source.\(moved)", types: types)
+      isThere = "\(isThere) AND \(same)"
+    }
+    let sql: SQL = """
+      SELECT count(*) FROM
+        (SELECT \(list) FROM \(name) WHERE \(condition ?? "true")) AS larder_source
+      WHERE NOT EXISTS (SELECT 1 FROM \(target.name) AS larder_target WHERE \(isThere))
+      """
+    guard let count = try db.value(sql.uncached, as: Int.self), count > 0 else { return }
+    throw problem(
+      "“\(target.found.name)” would have other values, or no row, for \(count) rows: its types, constraints or "
+        + "triggers change them")
+  }
+
+  /// Throws unless each row refers to a row of another table that has the same value.
+  func checkSplit(
+    _ column: String, _ reference: String, to target: AlteredTable, _ id: String, _ name: String
+  ) throws {
+    let value: SQL = "larder_source.\(identifier: column)"
+    let types = found.column(column).flatMap { column in
+      target.found.column(name).map { ($0.type, column.type) }
+    }
+    let isEqual = isSame("larder_target.\(identifier: name)", value, types: types)
+    let sql: SQL = """
+      SELECT count(*) FROM \(self.name) AS larder_source WHERE \(value) IS NOT NULL AND NOT EXISTS
+        (SELECT 1 FROM \(target.name) AS larder_target
+          WHERE larder_target.\(identifier: id) = larder_source.\(identifier: reference)
+            AND \(isEqual))
+      """
+    guard let count = try db.value(sql.uncached, as: Int.self), count > 0 else { return }
+    throw problem(
+      "\(count) values of “\(column)” would be lost, since “\(target.found.name)” has none that equal them: its "
+        + "types, collations, constraints or triggers change them")
   }
 }
 

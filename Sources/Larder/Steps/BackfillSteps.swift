@@ -120,7 +120,14 @@ extension AlteredTable {
 
   /// The key as literals, which the engine compares with the columns.
   private func literals(_ columns: [String]) -> [String] {
-    columns.map { db.engine == nil ? "quote(\($0))" : "quote_literal(\($0)::text)" }
+    columns.map { column in
+      guard db.engine == nil else { return "quote_literal(\(column)::text)" }
+      // SQLite's function quotes a text up to a NUL, and infinity as a name.
+      return """
+        CASE typeof(\(column)) WHEN 'text' THEN 'CAST(x''' || hex(\(column)) || ''' AS TEXT)'
+        ELSE replace(quote(\(column)), 'Inf', '9e999') END
+        """
+    }
   }
 
   /// The condition of the next rows in the order of the key, and the key of the last of them, as literals.

@@ -35,7 +35,14 @@ extension SchemaStep {
         if filling == nil, changed.blockedReason(adding: declared.columns[0]) == nil {
           try changed.addMissingColumns(db)
         } else {
-          try changed.rebuild(db, copying: filling.map { [column.name: $0] } ?? [:])
+          // Row ids that the caller names are those that are wanted, unless a full-text table knows the others.
+          let isNamed = filling != nil && changed.rowIDColumn != target.found.rowIDColumn
+          let isKnown = try db.schema().contains {
+            $0.isVirtualTable && $0.names(target.found.name)
+          }
+          try changed.rebuild(
+            db, copying: filling.map { [column.name: $0] } ?? [:],
+            losing: isNamed && !isKnown ? .rowIDs : [])
         }
       })
   }
@@ -212,6 +219,7 @@ extension SchemaStep {
           INSERT INTO \(target.name) (\(names)) SELECT \(sources) FROM \(source.name)
           WHERE \(condition ?? "true")
           """ as SQL).uncached)
+        try source.checkMoved(columns, keys, to: target, where: condition)
         for column in columns { try remove(column, from: table, losing: .columns).execute(db) }
       })
   }
@@ -260,6 +268,7 @@ extension SchemaStep {
             WHERE t.\(identifier: name) = \(identifier: source.found.name).\(identifier: column))
           """
         try add(reference, to: table, filling: found).execute(db)
+        try source.checkSplit(column, reference.name, to: target, id, name)
         try remove(column, from: table, losing: .columns).execute(db)
       })
   }
@@ -299,6 +308,14 @@ extension AlteredTable {
     let position = try position(of: column.name)
     let declared = try declared(column)
     let former = found.columns[position]
+    // What a definition of a column can't say.
+    if former.hasOwn("conflict") {
+      throw problem(
+        "“\(former.name)” has an ON CONFLICT clause, which would be lost: \(former.sql)")
+    }
+    if former.sql.sqlTokens.filter({ $0.isWord("references") }).count > 1 {
+      throw problem("“\(former.name)” has two foreign keys: \(former.sql)")
+    }
     var new = declared.columns[0]
     new.name = former.name
     new.primaryKeyPosition = former.primaryKeyPosition

@@ -101,17 +101,38 @@ extension AlteredTable {
     try changed { table in
       table.uniqueIndexes.removeAll(where: isWanted)
       if let position, table.columns[position].hasOwn("unique") {
-        table.columns[position].sql = SQL(raw: table.columns[position].sql).pieces.filter {
-          !($0.kind == .word && $0.text.lowercased() == "unique")
-        }.map(\.text).joined()
+        table.columns[position].sql = Self.withoutUnique(table.columns[position].sql)
       } else {
         table.constraints.removeAll { constraint in
           let tokens = constraint.sqlTokens
-          let names = tokens.drop { !$0.isSymbol("(") }.compactMap(\.identifier)
-          return tokens.prefix(3).contains { $0.isWord("unique") }
-            && names.map(\.foldedName) == wanted
+          guard tokens.prefix(3).contains(where: { $0.isWord("unique") }) else { return false }
+          // The names, without their collations and orders.
+          let list = tokens.drop { !$0.isSymbol("(") }
+          let names = zip(list, list.dropFirst()).compactMap { before, token in
+            before.isSymbol("(") || before.isSymbol(",") ? token.identifier?.foldedName : nil
+          }
+          return names == wanted
+        }
+        guard table.constraints.count < found.constraints.count else {
+          throw problem(
+            "“\(found.name)” has the constraint \(index.sql), which isn't found in its statement")
         }
       }
     }.rebuild(db)
+  }
+
+  /// A column's definition without UNIQUE and the conflict clause behind it.
+  private static func withoutUnique(_ definition: String) -> String {
+    var pieces = SQL(raw: definition).pieces
+    guard let start = pieces.firstIndex(where: { $0.isWord("unique") }) else { return definition }
+    var end = start + 1
+    let words = pieces.indices[end...].filter { !pieces[$0].isSpace }.prefix(3)
+    if words.count == 3, pieces[words[words.startIndex]].isWord("on"),
+      pieces[words[words.startIndex + 1]].isWord("conflict")
+    {
+      end = words[words.startIndex + 2] + 1
+    }
+    pieces.removeSubrange(start..<end)
+    return pieces.map(\.text).joined()
   }
 }

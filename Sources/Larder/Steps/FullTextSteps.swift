@@ -145,7 +145,8 @@ extension AlteredTable {
     try checkHasNoIndexOfOthers(column)
   }
 
-  private func checkHasNoIndexOfOthers(_ column: String?) throws {
+  /// Throws if another program's full-text table has this one as its content, or one of its columns.
+  func checkHasNoIndexOfOthers(_ column: String? = nil) throws {
     guard let index = try indexesOfOthers(column).first else { return }
     throw problem(
       "the full-text index “\(index)” needs it, and \(SchemaStep.isOfAnother(index))")

@@ -40,7 +40,7 @@ extension SchemaStep {
       })
   }
 
-  /// Drops a table with its indexes. Throws ``SchemaError/losesRows(table:count:)`` if it has rows, unless `losing` has `.rows`.
+  /// Drops a table with its indexes; drop the views and triggers that read it before. Throws ``SchemaError/losesRows(table:count:)`` if it has rows, unless `losing` has `.rows`.
   public static func drop(_ table: String, losing: RebuildLosses) -> SchemaStep {
     let detail = "drop the table “\(table)”"
     return SchemaStep(
@@ -52,8 +52,11 @@ extension SchemaStep {
         if let rows, rows > 0, !losing.contains(.rows) {
           throw SchemaError.losesRows(table: table, count: rows)
         }
-        try target.dropFullTextIndexes()
-        try target.found.drop(db)
+        try target.checkHasNoIndexOfOthers()
+        try db.keepingDependents(of: table) { db in
+          try target.dropFullTextIndexes()
+          try target.found.drop(db)
+        }
       })
   }
 
@@ -70,7 +73,15 @@ extension SchemaStep {
         try AlteredTable.checkIsFree(new, for: detail(old, new), in: db)
       }
       try target.checkCanBeRenamed()
-      try target.alter("RENAME TO \(new.quotedIdentifier)")
+      if db.engine == nil, old.foldedName == new.foldedName {
+        // SQLite takes the table's own name for one that is taken.
+        let other = "larder_renamed_" + new
+        try target.alter("RENAME TO \(other.quotedIdentifier)")
+        try AlteredTable(other, for: detail(old, new), in: db)
+          .alter("RENAME TO \(new.quotedIdentifier)")
+      } else {
+        try target.alter("RENAME TO \(new.quotedIdentifier)")
+      }
       try target.renameIndexes(in: new) { index in
         index.hasPrefix(old + "_") && index.hasSuffix("_index")
           ? new + index.dropFirst(old.count) : index

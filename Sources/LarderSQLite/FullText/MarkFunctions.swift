@@ -184,9 +184,9 @@ private struct MarkCall {
     var best = (score: 0, start: 0)
     var (around, ahead) = (PhraseWindow(instances), PhraseWindow(instances))
     var (sentence, looked, place) = (0, 0, 0)
-    // Whether a full stop or a colon stands before the place, perhaps with white space between. (Each byte is read once:
+    // Whether a full stop or a colon stands before the place, with white space between or not. (Each byte is read once:
     // looking back from each term would take long where terms overlap in white space.)
-    var isAfterStop = false
+    var (isAfterStop, isAfterSpace) = (false, false)
     for first in instances.lazy.map(\.terms.lowerBound) {
       around.move(to: first..<first + length)
       if around.score > best.score {
@@ -199,13 +199,15 @@ private struct MarkCall {
         looked += 1
         while place < terms[looked].lowerBound {
           switch text[place] {
-          case UInt8(ascii: "."), UInt8(ascii: ":"): isAfterStop = true
-          case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\n"), UInt8(ascii: "\r"): break
+          case UInt8(ascii: "."), UInt8(ascii: ":"): (isAfterStop, isAfterSpace) = (true, false)
+          case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\n"), UInt8(ascii: "\r"):
+            isAfterSpace = true
           default: isAfterStop = false
           }
           place += 1
         }
-        if isAfterStop { sentence = looked }
+        // The word behind the stop of “3.14” or “10:30” begins no sentence.
+        if isAfterStop, isAfterSpace { sentence = looked }
       }
       guard sentence < first else { continue }
       ahead.move(to: sentence..<sentence + length)
