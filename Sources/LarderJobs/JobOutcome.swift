@@ -13,7 +13,13 @@ struct JobOutcome: Sendable {
 
   var stored: StoredJob { claimed.stored }
 
+  /// Whether this program has no such job, as an older one that runs beside a newer: then the attempt doesn't count.
+  private var isUnknown: Bool {
+    if case JobError.unknown? = error { true } else { false }
+  }
+
   private var isLast: Bool {
+    if isUnknown { return false }
     if case JobError.final? = error { return true }
     return stored.attempts >= stored.mostAttempts
   }
@@ -56,6 +62,7 @@ struct JobOutcome: Sendable {
         $0.attempts -= 1
         return
       }
+      if isUnknown { $0.attempts -= 1 }
       $0.state = .value(isLast ? .dead : .scheduled)
       $0.due = .value(isLast ? now : retry(after: now))
       $0.errors = .value(errors)

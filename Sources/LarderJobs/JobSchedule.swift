@@ -34,10 +34,11 @@ public struct JobSchedule: Sendable {
   }
 
   /// The next time after the last one for which a job was put in. Without a row the schedule is new, and due at
-  /// once, to make one.
+  /// once, to make one; with one that is far ahead, to correct it.
   func next(_ db: Database) throws -> Date {
     let last = try ScheduleState.filter { $0.name == name }.select { $0.last }.fetchOne(db)
-    return last.map(times.next) ?? .distantPast
+    guard let last, last <= Date().addingTimeInterval(Self.mostAhead) else { return .distantPast }
+    return times.next(after: last)
   }
 
   /// By how much the clocks of workers may differ, in seconds.

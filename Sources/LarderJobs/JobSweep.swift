@@ -19,11 +19,15 @@ struct JobSweep: Sendable {
     let dues = try [StoredJob.State.scheduled, .running, .waiting].compactMap { state in
       try StoredJob.filter { $0.state == state }.order { $0.due }.select { $0.due }.fetchOne(db)
     }
-    let opens = try LimitState.filter { $0.opens != nil }.order { $0.opens }
+    var opens = try LimitState.filter { $0.opens != nil }.order { $0.opens }
       .select { $0.opens }.fetchOne(db)
+    if let last = opens ?? nil, last > Self.farAhead(of: Date()) { opens = .distantPast }
     let schedules = try queue.schedules.map { try $0.next(db) }
     return (isReady, (dues + [opens ?? nil].compactMap { $0 } + schedules).min())
   }
+
+  /// A time that no limit has to open, unless a clock that was ahead has been set back: they wait for seconds.
+  private static func farAhead(of now: Date) -> Date { now.addingTimeInterval(60) }
 
   func isReady(_ db: Database) throws -> Bool {
     try queues.contains { name in
@@ -57,7 +61,8 @@ struct JobSweep: Sendable {
   }
 
   private func openLimits(_ now: Date, _ db: Database) throws {
-    let open = try LimitState.filter { $0.opens <= now }.order { $0.opens }
+    let ahead = Self.farAhead(of: now)
+    let open = try LimitState.filter { $0.opens <= now || $0.opens > ahead }.order { $0.opens }
       .claim(db, limit: 100) { $0.opens = .value(nil) }
     for limit in open {
       try LimitState.unblock(limit.key, max(1, limit.step), db)

@@ -50,6 +50,7 @@ struct Note: Job {
     var options = JobOptions()
     options.backOff = { _ in .milliseconds(1) }
     options.attempts = change.attempts
+    (options.due, options.unique) = (change.due, change.unique)
     if let seconds = change.timeLimit { options.timeLimit = .seconds(seconds) }
     if let running = change.running { options.limit = JobLimit("account", running: running) }
     if let starts = change.starts {
@@ -77,6 +78,8 @@ struct JobChange: Codable {
   var isFinal = false
   var isEndless = false
   var yields = 0
+  var due: Date?
+  var unique: String?
 }
 
 extension JobQueue {

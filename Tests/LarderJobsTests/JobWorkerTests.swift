@@ -70,6 +70,50 @@ struct JobWorkerTests {
     #expect(events.noted.last == "of none")
   }
 
+  @Test("The last job of a batch waits for its own time, too, and isn't put in twice")
+  func lastOfBatch() async throws {
+    let (store, events) = (try jobStore(), Events())
+    var last = Note("last", events)
+    last.change.due = Date().addingTimeInterval(3_600)
+    last.change.unique = "last"
+    let due = last.change.due
+    let ids = try await store.inTransaction { [last] db in
+      var none = last
+      none.change.unique = nil
+      return [
+        try [Note("one", events)].enqueue(db, then: last),
+        try [Note("two", events)].enqueue(db, then: last),
+        try [Note]().enqueue(db, then: none),
+      ]
+    }
+    #expect(ids.map { $0 != nil } == [true, false, true])
+    try await JobQueue(store, [Note.self]).working {
+      try await wait(store, for: 2, of: StoredJob.filter { $0.state == .scheduled })
+      try await wait(store, for: 2)
+    }
+    #expect(events.noted == ["one", "two"])
+    let jobs = try await store.read { db in try StoredJob.all.fetchAll(db) }
+    #expect(jobs.allSatisfy { abs($0.due.timeIntervalSince(due ?? .distantPast)) < 0.01 })
+  }
+
+  @Test("A schedule goes on after a clock that was ahead has been set back")
+  func clockSetBack() async throws {
+    let (store, events) = (try jobStore(), Events())
+    let schedule = try JobSchedule("* * * * *", Note("tick", events), name: "tick")
+    try await store.inTransaction { db in
+      let ahead = Int64(Date().timeIntervalSince1970 * 1000) + 86_400_000
+      try db.executeUpdate("INSERT INTO larder_job_schedule (name, last) VALUES ('tick', \(ahead))")
+    }
+    try await JobQueue(store, [Note.self], schedules: [schedule]).working {
+      try await wait {
+        let last = try await store.read { db in
+          try db.value("SELECT last FROM larder_job_schedule", as: Int64.self) ?? 0
+        }
+        return last <= Int64(Date().timeIntervalSince1970 * 1000) + 1_000
+      }
+    }
+  }
+
   @Test("A job that runs longer than its time limit is cancelled, and has failed")
   func timeLimit() async throws {
     let (store, events) = (try jobStore(), Events())
