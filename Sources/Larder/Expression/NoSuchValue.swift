@@ -109,4 +109,24 @@ extension SQLExpression where Value == NoSuchValue {
   public func `as`<Other: DatabaseValueConvertible>(_ type: Other.Type) -> SQLExpression<Other> {
     .wrong
   }
+  // What often follows a column, so that a misspelled one is told before the compiler has tried everything behind it.
+
+  /// Not available.
+  @_documentation(visibility: internal)
+  public var real: Self { self }
+  /// Not available.
+  @_documentation(visibility: internal)
+  public var integer: Self { self }
+  /// Not available.
+  @_documentation(visibility: internal)
+  public var length: SQLExpression<Int> { .wrong }
+  /// Not available.
+  @_documentation(visibility: internal)
+  public var lowercased: SQLExpression<String> { .wrong }
+  /// Not available.
+  @_documentation(visibility: internal)
+  public var uppercased: SQLExpression<String> { .wrong }
+  /// Not available.
+  @_documentation(visibility: internal)
+  public func coalesce<Other>(_ other: Other) -> Self { self }
 }
