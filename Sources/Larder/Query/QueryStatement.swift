@@ -73,10 +73,10 @@ extension QueryStatement {
   }
 }
 
-/// A statement that can be combined with others.
-@_documentation(visibility: internal)
+/// A statement whose rows can be combined with another's: a query, a selection or a ``Compound``.
 public protocol CombinableStatement<Row>: QueryStatement {
   /// The statement as a part of compounds.
+  @_documentation(visibility: internal)
   var compound: Compound<Row> { get }
 }
 

@@ -10,6 +10,9 @@ extension SchemaStep {
   /// .create(fullText: "entry_text", of: "entry", "title", "body", prefixes: [2, 3])
   /// ```
   ///
+  /// Give the table its unique columns and indexes before: in SQLite the index's triggers depend on them, so that an index
+  /// from before is to be dropped, and created anew.
+  ///
   /// The name and the options are those of the record's ``FullTextIndex``, whose name is that of the table with
   /// `_text` by default. To index other columns later, drop the index and create it in a new migration. Undoing
   /// the step drops the index.

@@ -26,6 +26,8 @@ struct StatementText {
   private let source: [UInt8]
   private var position = 0
   private var keepsPlaceholders = false
+  /// Where the last word begins in the text, if it is NOT.
+  private var notStart: Int?
 
   /// - Parameter harmless: the names of functions that are known to leave
   ///   nothing in a connection, besides the server's own.
@@ -133,7 +135,10 @@ struct StatementText {
       let word = source[start..<position].map {
         (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 | 0x20 : $0
       }
-      note(String(decoding: word, as: UTF8.self))
+      let name = String(decoding: word, as: UTF8.self)
+      note(name)
+      if name == "in", let end = endOfEmptyList() { return takeEmptyList(until: end) }
+      notStart = name == "not" ? text.count : nil
     case UInt8(ascii: "("), UInt8(ascii: ")"):
       depth = max(0, depth + (byte() == UInt8(ascii: "(") ? 1 : -1))
       leavings.take(symbol: byte())
@@ -143,6 +148,32 @@ struct StatementText {
       position += 1
     }
     text += source[start..<position]
+  }
+
+  /// The end of an empty list that begins here, as an empty array in a statement makes one; nil if there is none.
+  private func endOfEmptyList() -> Int? {
+    var end = position
+    for parenthesis in [UInt8(ascii: "("), UInt8(ascii: ")")] {
+      while end < source.count, source[end] <= 0x20 { end += 1 }
+      guard end < source.count, source[end] == parenthesis else { return nil }
+      end += 1
+    }
+    return end
+  }
+
+  /// Writes what a server has in place of `IN ()`, which is a syntax error there: an empty array, of any type.
+  private mutating func takeEmptyList(until end: Int) {
+    for symbol in [UInt8(ascii: "("), UInt8(ascii: ")")] { leavings.take(symbol: symbol) }
+    position = end
+    let start = notStart.flatMap { start in
+      text[start...].dropFirst(3).allSatisfy { $0 <= 0x20 } ? start : nil
+    }
+    if let start {
+      text.removeSubrange(start...)
+      text += "<> ALL ('{}')".utf8
+    } else {
+      text += "= ANY ('{}')".utf8
+    }
   }
 
   private mutating func note(_ word: String) {

@@ -81,6 +81,15 @@ import Testing
     #expect(try values { $0.number % 4 } == [3, -3, 0])
   }
 
+  @Test("An empty array in a statement's own IN has no value, whatever its type, and NOT IN all")
+  func emptyLists() throws {
+    let (numbers, texts): ([Int], [String]) = ([], [])
+    #expect(try db.value("SELECT 5 IN \(numbers) OR 'a' in  \(texts)", as: Bool.self) == false)
+    #expect(try db.value("SELECT 5 NOT IN \(numbers)", as: Bool.self) == true)
+    #expect(try db.value("SELECT NOT 'a' not\n IN \(texts)", as: Bool.self) == false)
+    #expect(try db.value("SELECT NOT (5 IN \(numbers))", as: Bool.self) == true)
+  }
+
   @Test("Shifting by 64 bits or more gives 0 or the sign, and by a negative number the other way")
   func shifts() throws {
     #expect(try values { $0.number << 64 } == [0, 0, 0])

@@ -17,7 +17,7 @@ enum PublicCalls {
   /// The types that are values: good anywhere, at any time.
   private static let values: Set = [
     "AccessStatistics", "AppliedMigration", "Arguments", "ArrayValue", "Assignments", "Association",
-    "Authorizer",
+    "Authorizer", "CombinableStatement",
     "BatchControl", "BelongsTo", "Case", "ChangeFeed", "Changeset", "CheckpointMode",
     "CommittedChanges", "Column", "ColumnCoding", "ContinuousBackup", "CopyCheck", "DatabaseFleet",
     "FleetConfiguration", "FleetError", "FleetReport", "FleetStatistics",
