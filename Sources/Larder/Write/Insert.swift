@@ -39,6 +39,22 @@ extension Record {
     }
   }
 
+  /// The same for a constant record. Returns the record with its key.
+  @discardableResult @_disfavoredOverload
+  public func insert(_ db: Database) throws -> Self {
+    var record = self
+    try record.insert(db)
+    return record
+  }
+
+  /// The same for a constant record. Returns the record with its key, or nil if no row was inserted.
+  @discardableResult @_disfavoredOverload
+  public func insert(_ db: Database, or policy: ConflictPolicy) throws -> Self? {
+    var record = self
+    let isInserted: Bool = try record.insert(db, or: policy)
+    return isInserted ? record : nil
+  }
+
   /// Inserts the record and returns it as stored: with its key, defaults and generated columns.
   ///
   /// Takes about three times as long as ``insert(_:)``, and throws the same, except for constant keys.

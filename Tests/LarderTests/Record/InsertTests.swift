@@ -109,6 +109,18 @@ struct ConflictPolicyTests {
 
   init() throws { db = try City.norway() }
 
+  @Test("A constant record is inserted, and the result has the key")
+  func constant() throws {
+    let oslo = City(id: nil, name: "Oslo", population: 709_037)
+    #expect(try oslo.insert(db) == City(id: 1, name: "Oslo", population: 709_037))
+    try City(id: nil, name: "Hamar", population: 28_535).insert(db)
+    let isThere = City(id: 2, name: "Tromsø", population: 77_992)
+    #expect(try isThere.insert(db, or: .ignore) as City? == nil)
+    let moss = City(id: 7, name: "Moss", population: 50_290)
+    #expect(try moss.insert(db, or: .ignore) as City? == moss)
+    #expect(try City.select { $0.name }.fetchAll(db) == ["Oslo", "Hamar", "Moss"])
+  }
+
   private func bergen(population: Int = 300_000) -> City {
     City(id: nil, name: "Bergen", population: population)
   }
