@@ -111,14 +111,16 @@ struct ConflictPolicyTests {
 
   @Test("A constant record is inserted, and the result has the key")
   func constant() throws {
-    let oslo = City(id: nil, name: "Oslo", population: 709_037)
-    #expect(try oslo.insert(db) == City(id: 1, name: "Oslo", population: 709_037))
-    try City(id: nil, name: "Hamar", population: 28_535).insert(db)
-    let isThere = City(id: 2, name: "Tromsø", population: 77_992)
+    let hamar = City(id: nil, name: "Hamar", population: 28_535)
+    #expect(try hamar.insert(db) == City(id: 4, name: "Hamar", population: 28_535))
+    try City(id: nil, name: "Moss", population: 50_290).insert(db)
+    let isThere = bergen()
     #expect(try isThere.insert(db, or: .ignore) as City? == nil)
-    let moss = City(id: 7, name: "Moss", population: 50_290)
-    #expect(try moss.insert(db, or: .ignore) as City? == moss)
-    #expect(try City.select { $0.name }.fetchAll(db) == ["Oslo", "Hamar", "Moss"])
+    let ski = City(id: 70, name: "Ski", population: 20_000)
+    #expect(try ski.insert(db, or: .ignore) as City? == ski)
+    #expect(
+      try City.filter { $0.id > 3 }.order { $0.id }.select { $0.name }.fetchAll(db)
+        == ["Hamar", "Moss", "Ski"])
   }
 
   private func bergen(population: Int = 300_000) -> City {
