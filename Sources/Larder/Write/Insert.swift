@@ -27,7 +27,7 @@ extension Record {
   /// error.
   ///
   /// Returns whether a row was inserted. See [ON CONFLICT](https://www.sqlite.org/lang_conflict.html). Throws
-  /// as ``insert(_:)`` does.
+  /// as ``insert(_:)->()`` does.
   @discardableResult
   public mutating func insert(_ db: Database, or policy: ConflictPolicy) throws -> Bool {
     let table = Self.table
@@ -57,7 +57,7 @@ extension Record {
 
   /// Inserts the record and returns it as stored: with its key, defaults and generated columns.
   ///
-  /// Takes about three times as long as ``insert(_:)``, and throws the same, except for constant keys.
+  /// Takes about three times as long as ``insert(_:)->()``, and throws the same, except for constant keys.
   public func inserted(_ db: Database) throws -> Self {
     let table = Self.table
     try table.core.checkIsWhole()

@@ -6,7 +6,7 @@ extension Record {
   /// Updates the row with the record's primary key, or inserts the record if there is none or the
   /// key is nil.
   ///
-  /// - Throws: ``RecordError/stale(table:key:)`` if the row has another version, and what ``insert(_:)``
+  /// - Throws: ``RecordError/stale(table:key:)`` if the row has another version, and what ``insert(_:)->()``
   ///   throws.
   public mutating func save(_ db: Database) throws {
     let table = Self.table
