@@ -37,7 +37,7 @@ extension Query {
   ) -> @Sendable (RecordRow) throws -> Row {
     guard select.tables.aliases.count > 1 else { return read }
     let core = part.table.core
-    let key = core.sql.key.isEmpty ? Array(core.columns.indices) : core.sql.key
+    let key = core.presenceColumns
     let positions = core.identity
     return { row in
       let isMissing = key.allSatisfy {

@@ -53,7 +53,7 @@ extension Optional: QuerySource where Wrapped: Record {
     let table = Wrapped.table
     columns.keys?.isMissing = true
     let positions = columns.add(table.core)
-    let key = table.core.sql.key.isEmpty ? Array(table.core.columns.indices) : table.core.sql.key
+    let key = table.core.presenceColumns
     return { cursor in
       let isMissing = key.allSatisfy {
         ColumnReader(statement: cursor.handle, index: positions.first[$0], format: cursor.format)
@@ -68,6 +68,9 @@ extension Optional: QuerySource where Wrapped: Record {
 }
 
 extension TableCore {
+  /// The columns that are all NULL where an outer join has no row: the key's, or all of them.
+  var presenceColumns: [Int] { sql.key.isEmpty ? Array(columns.indices) : sql.key }
+
   /// This table as a query's only one, under another name in the closure of a query that uses its own.
   var queryTables: QueryTables { QueryScope.isInside ? tablesInScope : tables }
 

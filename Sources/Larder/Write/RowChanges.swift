@@ -210,3 +210,35 @@ extension Selection {
     }
   }
 }
+
+// Calls as other libraries have them, for the compiler's message; see WrongExpressions.swift.
+
+extension Record {
+  /// Not available: a query says which rows are meant.
+  @_documentation(visibility: internal)
+  @available(
+    *, unavailable,
+    message: "say which rows: filter { … }.delete(db), or all.delete(db) for every row"
+  )
+  public static func delete(_ db: Database) -> Int { 0 }
+
+  /// Not available: a query says which rows are meant.
+  @_documentation(visibility: internal)
+  @available(
+    *, unavailable,
+    message: "say which rows: filter { … }.delete(db), or all.delete(db) for every row"
+  )
+  public static func delete<Condition>(
+    _ db: Database, _ condition: (RecordFields<Self>) -> Condition
+  ) -> Int { 0 }
+
+  /// Not available: a query says which rows are meant.
+  @_documentation(visibility: internal)
+  @available(
+    *, unavailable,
+    message: "say which rows: filter { … }.update(db) { … }, or all.update(db) { … } for every row"
+  )
+  public static func update(_ db: Database, _ change: (inout Assignments<Self>) -> Void) -> Int {
+    0
+  }
+}
