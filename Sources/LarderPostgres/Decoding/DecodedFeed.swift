@@ -37,20 +37,25 @@ final class DecodedFeed: EngineFeed, AccessCompanion, @unchecked Sendable {
     slotPosition = plan.slotPosition
     buffer = FeedBuffer(limit: plan.limit, isPatient: plan.slot != nil)
     interrupts = try DatabaseError.converting { try PostgresInterrupt() }
-    let assembly = TransactionAssembly(
-      of: Set(plan.tables.keys), known: plan.slotPosition == nil ? plan.tables : [:]
-    ) { [connections] numbers in
-      let isKnown = numbers.allSatisfy { ServerType(builtIn: $0) != nil }
-      if isKnown { return numbers.map { ServerType(builtIn: $0) } }
-      var types: [ServerType?] = []
-      try connections.runOnPrimary(.plain, ScopeCall("changes(of:)")) { db in
-        let connection = try db.postgres.connection
-        types = try DatabaseError.converting {
-          try connection.types.types(numbers, on: connection)
-        }
-      }
-      return types
+    func ask<T>(_ question: (Database) throws -> T) throws -> T {
+      var answer: T?
+      try connections.runOnPrimary(.plain, ScopeCall("changes(of:)")) { answer = try question($0) }
+      guard let answer else { throw PostgresFailure("08006", "the connection was lost") }
+      return answer
     }
+    let assembly = TransactionAssembly(
+      of: plan.tables, known: plan.slotPosition == nil ? plan.columns : [:],
+      lookUp: { numbers in
+        let isKnown = numbers.allSatisfy { ServerType(builtIn: $0) != nil }
+        if isKnown { return numbers.map { ServerType(builtIn: $0) } }
+        return try ask { db in
+          let connection = try db.postgres.connection
+          return try DatabaseError.converting {
+            try connection.types.types(numbers, on: connection)
+          }
+        }
+      },
+      part: { number in try ask { try plan.part(number, $0) } })
     consumer = FeedConsumer(buffer: buffer, assembly: assembly)
   }
 

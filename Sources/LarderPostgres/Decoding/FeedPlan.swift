@@ -5,10 +5,16 @@ import LarderSQLite
 /// What a feed needs of the server, which is checked, and as far as possible made, before it begins.
 struct FeedPlan: Sendable {
   let changeLimit, byteLimit: Int
-  /// The feed's tables, by the server's numbers, with the columns that they have now.
-  let tables: [Oid: [OutputRelation.Column]]
+  /// The feed's tables and their partitions, by the server's numbers, with the columns that they have now.
+  let columns: [Oid: [OutputRelation.Column]]
+  /// The tables that are followed by their own names.
+  let tables: Set<Oid>
+  /// The partitioned tables that are followed.
+  private let partitioned: [Oid: FeedTable.Name]
   /// The name of the publication that has the tables.
   let publication: String
+  /// Whether the publication has the feed's tables alone.
+  private let hasOwnPublication: Bool
   /// The name of the slot that lasts; nil for a temporary one.
   let slot: String?
   /// The position from which the slot goes on; nil if it doesn't exist.
@@ -25,16 +31,36 @@ struct FeedPlan: Sendable {
     let found = try wish.tables.map {
       try FeedTable($0, needsWholeRows: wish.needsWholeRows, in: db)
     }
-    tables = Dictionary(found.map { ($0.number, $0.columns) }) { first, _ in first }
+    let stored = found.flatMap { [$0] + $0.partitions }
+    columns = Dictionary(stored.map { ($0.number, $0.columns) }) { first, _ in first }
+    tables = Set(found.lazy.filter { !$0.isPartitioned }.map(\.number))
+    partitioned = Dictionary(found.lazy.filter(\.isPartitioned).map { ($0.number, $0.name) }) {
+      first, _ in first
+    }
     slot = try wish.name.map { try Self.slotName($0, in: db) }
     if let slot { slotPosition = try Self.position(of: slot, in: db) }
-    let names = Set(found.map(\.quotedName)).sorted()
+    let names = Set(found.map(\.name.quoted)).sorted()
     let made = try FeedPublication(
       wish.name.map(FeedPublication.name(ofFeed:)) ?? FeedPublication.name(of: names), of: names,
-      Set(tables.keys)
+      Set(found.map(\.number))
     ).make(in: db)
     publication = made.name
+    hasOwnPublication = made.isOwn
     hasOtherTables = slotPosition != nil && made.hasChanged
+  }
+
+  /// Looks up what a table is whose changes the server sends although it isn't followed by its own name.
+  func part(_ number: Oid, _ db: Database) throws -> FeedPart {
+    guard !partitioned.isEmpty else { return .none }
+    let ancestors = try db.fetch(
+      Int.self, "SELECT relid::oid::bigint FROM pg_catalog.pg_partition_ancestors(\(Int(number)))")
+    for ancestor in ancestors {
+      if let name = partitioned[Oid(truncatingIfNeeded: ancestor)] { return .partition(name) }
+    }
+    let exists = try db.value(
+      "SELECT EXISTS (SELECT FROM pg_catalog.pg_class WHERE oid::bigint = \(Int(number)))",
+      as: Bool.self)
+    return hasOwnPublication || columns[number] != nil || exists != true ? .doubtful : .none
   }
 
   // MARK: The server
@@ -102,98 +128,5 @@ struct FeedPlan: Sendable {
       SQLState.wrongState,
       "the server has given up the slot \(slot), for which it would have had to keep more of its log than "
         + "max_slot_wal_keep_size: remove the feed (LastingFeed.remove), and begin it anew")
-  }
-}
-
-/// A table that a feed is to follow.
-struct FeedTable {
-  let number: Oid
-  /// The schema and the name, quoted.
-  let quotedName: String
-  let columns: [OutputRelation.Column]
-
-  /// Finds a table. Throws if it doesn't exist, or if the server can't report its changes.
-  init(_ name: String, needsWholeRows: Bool, in db: Database) throws {
-    guard let number = try Self.number(of: name, isRecords: needsWholeRows, in: db) else {
-      throw FeedPlan.error("42P01", "no such table: \(name)")
-    }
-    self.number = Oid(truncatingIfNeeded: number)
-    let rows = try db.executeQuery(
-      """
-      SELECT n.nspname::text, c.relname::text, c.relkind::text, c.relpersistence::text,
-        c.relreplident::text, EXISTS (SELECT FROM pg_catalog.pg_index i WHERE i.indrelid = c.oid
-          AND CASE c.relreplident WHEN 'i' THEN i.indisreplident ELSE i.indisprimary END)
-      FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-      WHERE c.oid::bigint = \(number)
-      """)
-    guard try rows.next() else { throw FeedPlan.error("42P01", "no such table: \(name)") }
-    let parts = [try rows.get(at: 0, as: String.self), try rows.get(at: 1, as: String.self)]
-    quotedName = parts.map(\.quotedIdentifier).joined(separator: ".")
-    let isOrdinary = try rows.get(at: 2, as: String.self) == "r"
-    let isLogged = try rows.get(at: 3, as: String.self) == "p"
-    let identity = try rows.get(at: 4, as: String.self)
-    let hasKey = try rows.get(at: 5, as: Bool.self)
-    rows.close()
-    guard isOrdinary, isLogged else {
-      throw FeedPlan.error(
-        SQLState.notSupported,
-        "the changes of \(quotedName) can't be followed: it isn't an ordinary, logged table")
-    }
-    // The server would refuse updates of a published table without a key.
-    guard identity == "f" || !needsWholeRows && hasKey && identity != "n" else {
-      let why =
-        needsWholeRows
-        ? "reports only the key of a row as it was" : "has no key by which a row that was is known"
-      throw FeedPlan.error(
-        SQLState.wrongState, "\(quotedName) \(why): ALTER TABLE \(quotedName) REPLICA IDENTITY FULL"
-      )
-    }
-    columns = try Self.columns(of: number, in: db)
-    guard needsWholeRows else { return }
-    let generated = try db.value(
-      """
-      SELECT attname::text FROM pg_catalog.pg_attribute WHERE attrelid::bigint = \(number)
-        AND attnum > 0 AND NOT attisdropped AND attgenerated <> ''
-      """, as: String.self)
-    if let generated {
-      throw FeedPlan.error(
-        SQLState.notSupported,
-        "\(quotedName).\(generated.quotedIdentifier) is a generated column, whose values the server doesn't "
-          + "report: follow the table by its name, not by its record")
-    }
-  }
-
-  private static func columns(
-    of table: Int, in db: Database
-  ) throws -> [OutputRelation.Column] {
-    let rows = try db.executeQuery(
-      """
-      SELECT attname::text, atttypid::bigint FROM pg_catalog.pg_attribute
-      WHERE attrelid::bigint = \(table) AND attnum > 0 AND NOT attisdropped AND attgenerated = ''
-      ORDER BY attnum
-      """)
-    defer { rows.close() }
-    var columns: [OutputRelation.Column] = []
-    while try rows.next() {
-      columns.append(
-        .init(
-          name: try rows.get(at: 0, as: String.self),
-          type: Oid(truncatingIfNeeded: try rows.get(at: 1, as: Int64.self)), isKey: false))
-    }
-    return columns
-  }
-
-  /// Finds a table's number. The part of a name before the first dot is a schema, if there is one of the
-  /// name. A record without a schema has `main.` there, as for SQLite.
-  private static func number(of name: String, isRecords: Bool, in db: Database) throws -> Int? {
-    func find(_ parts: [String]) throws -> Int? {
-      let quoted = parts.map(\.quotedIdentifier).joined(separator: ".")
-      return try db.value("SELECT to_regclass(\(quoted))::oid::bigint", as: Int?.self) ?? nil
-    }
-    guard let dot = name.utf8.firstIndex(of: UInt8(ascii: ".")) else { return try find([name]) }
-    let (schema, table) = (String(name[..<dot]), String(name[name.utf8.index(after: dot)...]))
-    let isMain = schema == "main"
-    if isMain, isRecords, let found = try find([table]) { return found }
-    return try find([schema, table]) ?? find([name]) ?? (isMain ? find([table]) : nil)
   }
 }

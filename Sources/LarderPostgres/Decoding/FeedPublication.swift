@@ -33,29 +33,29 @@ struct FeedPublication {
     return "larder:" + StatementNames.hash(quoted, []).dropFirst("larder_".count)
   }
 
-  /// Makes the publication, or changes the tables that it has. Returns its name, and whether it existed with
-  /// other tables.
-  func make(in db: Database) throws -> (name: String, hasChanged: Bool) {
+  /// Makes the publication, or changes the tables that it has. Returns its name, whether it existed with other
+  /// tables, and whether it is the feed's own.
+  func make(in db: Database) throws -> (name: String, hasChanged: Bool, isOwn: Bool) {
     for attempt in 0... {
       do {
         guard let found = try published(by: name, in: db) else {
           try db.executeUpdate(
             SQL(raw: "CREATE PUBLICATION \(name.quotedIdentifier) FOR TABLE \(list)"))
-          return (name, false)
+          return (name, false, true)
         }
-        if found == numbers { return (name, false) }
+        if found == numbers { return (name, false, true) }
         try db.executeUpdate(
           SQL(raw: "ALTER PUBLICATION \(name.quotedIdentifier) SET TABLE \(list)"))
-        return (name, true)
+        return (name, true, true)
       } catch let error as DatabaseError {
-        if error.sqlState == "42501" { return (try existing(in: db), false) }
+        if error.sqlState == "42501" { return (try existing(in: db), false, false) }
         // Another feed makes the same.
         guard attempt < 10, ["42710", "23505", "XX000"].contains(error.sqlState) else {
           throw error
         }
       }
     }
-    return (name, false)
+    return (name, false, true)
   }
 
   private var list: String { tables.map { "ONLY \($0)" }.joined(separator: ", ") }
@@ -78,15 +78,20 @@ struct FeedPublication {
   }
 
   /// The name of a publication of somebody else's that has all changes of the tables. Conditions and lists of
-  /// columns, of which servers before 15 know nothing, would keep some back.
+  /// columns, of which servers before 15 know nothing, would keep some back; and where partitions are told as the
+  /// table that they are of, so would a TRUNCATE of one.
   private func existing(in db: Database) throws -> String {
-    let wanted = numbers.map { Int64($0) }.sorted()
+    let wanted = numbers.sorted().map(String.init).joined(separator: ",")
     let rows = try db.executeQuery(
       SQL(
         raw: """
           SELECT p.pubname::text FROM pg_catalog.pg_publication p
-          WHERE p.pubinsert AND p.pubupdate AND p.pubdelete AND p.pubtruncate AND NOT EXISTS (
-            SELECT FROM unnest('{\(wanted.map(String.init).joined(separator: ","))}'::bigint[]) w (oid)
+          WHERE p.pubinsert AND p.pubupdate AND p.pubdelete AND p.pubtruncate
+            AND (to_jsonb(p)->>'pubviaroot' IS DISTINCT FROM 'true' OR NOT EXISTS (
+              SELECT FROM pg_catalog.pg_class c WHERE (c.relispartition OR c.relkind = 'p')
+                AND c.oid::bigint = ANY('{\(wanted)}'::bigint[])))
+            AND NOT EXISTS (
+            SELECT FROM unnest('{\(wanted)}'::bigint[]) w (oid)
             WHERE NOT p.puballtables AND NOT EXISTS (
               SELECT FROM pg_catalog.pg_publication_rel r
               WHERE r.prpubid = p.oid AND r.prrelid::bigint = w.oid

@@ -6,14 +6,17 @@ struct FollowedRelation {
   private typealias Malformed = ServerValueText.Malformed
 
   let relation: OutputRelation
+  /// The table that is told: the relation itself, or the partitioned table whose partition it is.
+  private let told: FeedTable.Name
   /// The columns' types; nil for those that can't be read.
   private let types: [ServerType?]
   /// The positions and names of the columns that can be read, of all and of the key.
   private let all: (positions: [Int], names: [String])
   private let key: (positions: [Int], names: [String])
 
-  init(_ relation: OutputRelation, types: [ServerType?]) {
+  init(_ relation: OutputRelation, types: [ServerType?], of whole: FeedTable.Name? = nil) {
     self.relation = relation
+    told = whole ?? FeedTable.Name(schema: relation.schema, table: relation.table)
     self.types = types
     let positions = types.indices.filter { types[$0] != nil }
     let keys = positions.filter { relation.columns[$0].isKey }
@@ -62,7 +65,7 @@ struct FollowedRelation {
     new: [DatabaseValue]?
   ) -> RowChange {
     RowChange(
-      schema: relation.schema, table: relation.table, columns: columns ?? all.names,
+      schema: told.schema, table: told.table, columns: columns ?? all.names,
       oldColumns: oldColumns, old: old, new: new)
   }
 

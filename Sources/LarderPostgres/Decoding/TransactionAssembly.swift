@@ -19,9 +19,12 @@ struct TransactionAssembly {
 
   private typealias Malformed = ServerValueText.Malformed
 
-  /// The tables that are followed. A publication may have others.
+  /// The tables that are followed by their own names. A publication may have others.
   private let tables: Set<Oid>
   private let lookUp: ([Oid]) throws -> [ServerType?]
+  private let part: (Oid) throws -> FeedPart
+  /// Tables whose rows may have been those of a followed one.
+  private var doubtful: Set<Oid> = []
   /// The tables as they were sent, or as they were when the feed began; nil for those that aren't followed.
   private var relations: [Oid: FollowedRelation?] = [:]
   private var known: [Oid: [OutputRelation.Column]]
@@ -34,13 +37,16 @@ struct TransactionAssembly {
   ///   - known: the tables' columns when the feed began, apart from which of them are keys; empty if that was
   ///     another process's.
   ///   - lookUp: finds types by their numbers; nil for each that can't be read.
+  ///   - part: what a table that isn't followed by its own name is to those that are.
   init(
     of tables: Set<Oid>, known: [Oid: [OutputRelation.Column]],
-    lookUp: @escaping ([Oid]) throws -> [ServerType?]
+    lookUp: @escaping ([Oid]) throws -> [ServerType?],
+    part: @escaping (Oid) throws -> FeedPart = { _ in .none }
   ) {
     self.tables = tables
     self.known = known
     self.lookUp = lookUp
+    self.part = part
   }
 
   /// The position of the commit of the transaction that is arriving; nil between transactions.
@@ -70,7 +76,7 @@ struct TransactionAssembly {
     case .update(let table, let old, let new): try append(table) { try $0.updated(old, new) }
     case .delete(let table, let old): try append(table) { try $0.deleted(old) }
     case .truncate(let truncated):
-      if truncated.contains(where: tables.contains) { isUnknown = true }
+      if truncated.contains(where: mayBeFollowed) { isUnknown = true }
     case .other: break
     }
     return nil
@@ -80,6 +86,7 @@ struct TransactionAssembly {
     _ table: Oid, _ change: (FollowedRelation) throws -> RowChange
   ) throws {
     guard current != nil, let relation = relations[table] else { throw Malformed() }
+    if doubtful.contains(table) { isUnknown = true }
     guard let relation, !isUnknown else { return }
     let made = try change(relation)
     size.changes += 1
@@ -88,18 +95,31 @@ struct TransactionAssembly {
   }
 
   private mutating func take(_ relation: OutputRelation) throws {
-    guard tables.contains(relation.number) else {
-      relations[relation.number] = .some(nil)
-      return
+    doubtful.remove(relation.number)
+    var whole: FeedTable.Name?
+    if !tables.contains(relation.number) {
+      let part = try part(relation.number)
+      if case .partition(let table) = part {
+        whole = table
+      } else {
+        if case .doubtful = part { doubtful.insert(relation.number) }
+        relations[relation.number] = .some(nil)
+        return
+      }
     }
     let types = try lookUp(relation.columns.map(\.type))
     guard types.count == relation.columns.count else { throw Malformed() }
-    relations[relation.number] = FollowedRelation(relation, types: types)
+    relations[relation.number] = FollowedRelation(relation, types: types, of: whole)
     if let known = known[relation.number], !known.elementsEqual(relation.columns, by: Self.areSame)
     {
       isUnknownBefore = true
     }
     known[relation.number] = relation.columns
+  }
+
+  /// Whether a table is followed, by its own name or as a part of another, as far as that is known.
+  private func mayBeFollowed(_ table: Oid) -> Bool {
+    tables.contains(table) || doubtful.contains(table) || relations[table].flatMap { $0 } != nil
   }
 
   private static func areSame(_ one: OutputRelation.Column, _ other: OutputRelation.Column) -> Bool
