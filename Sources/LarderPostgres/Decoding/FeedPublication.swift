@@ -58,6 +58,32 @@ struct FeedPublication {
     return (name, false, true)
   }
 
+  /// Drops a publication, if there is one of the name.
+  ///
+  /// Whoever writes to one of its tables at that moment would fail with "cache lookup failed for publication": the
+  /// server lists a table's publications, and then looks for one that is gone. So the tables are locked before, if this
+  /// role may. Throws 55P03 if they aren't to be had in a fifth of a second, for which writers wait.
+  static func drop(_ name: String, in db: Database) throws {
+    let tables = try db.fetch(
+      String.self,
+      """
+      SELECT r.prrelid::regclass::text FROM pg_catalog.pg_publication_rel r
+        JOIN pg_catalog.pg_publication p ON p.oid = r.prpubid
+        JOIN pg_catalog.pg_class c ON c.oid = r.prrelid
+      WHERE p.pubname::text = \(name) AND (pg_catalog.has_table_privilege(c.oid, 'UPDATE')
+        OR pg_catalog.pg_has_role(c.relowner, 'USAGE'))
+      ORDER BY c.oid
+      """)
+    if !tables.isEmpty {
+      let timeout = try db.value("SELECT current_setting('lock_timeout')", as: String.self)
+      _ = try db.value("SELECT set_config('lock_timeout', '200ms', true)", as: String.self)
+      try db.executeUpdate(
+        SQL(raw: "LOCK TABLE \(tables.joined(separator: ", ")) IN SHARE ROW EXCLUSIVE MODE"))
+      _ = try db.value("SELECT set_config('lock_timeout', \(timeout), true)", as: String.self)
+    }
+    try db.executeUpdate(SQL(raw: "DROP PUBLICATION IF EXISTS \(name.quotedIdentifier)"))
+  }
+
   private var list: String { tables.map { "ONLY \($0)" }.joined(separator: ", ") }
 
   /// The tables of a publication; nil if there is none of the name.

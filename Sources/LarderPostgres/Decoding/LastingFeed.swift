@@ -1,4 +1,5 @@
 import Larder
+import Glibc
 import LarderSQLite
 
 /// A feed that a server remembers by a name, whether or not somebody follows it: see `ChangeFeed.lasting(as:)`.
@@ -51,23 +52,35 @@ public struct LastingFeed: Hashable, Sendable {
   }
 
   /// Has the server forget a feed: drops its slot, with the log that is kept for it, and its publication.
-  /// Returns whether there was one. Not in a transaction.
+  /// Returns whether there was one.
   ///
-  /// Throws `DatabaseError` with `sqlState` 55006 while somebody follows the feed, and
-  /// ``LarderSQLite/UnsupportedByEngine`` on SQLite.
+  /// It waits for the transactions that have written to the feed's tables, for up to five seconds, and others wait
+  /// behind it meanwhile: without that lock PostgreSQL would fail their writes.
+  ///
+  /// Throws `DatabaseError` with `sqlState` 55006 while somebody follows the feed, with 55P03 if transactions have
+  /// written for too long, and ``LarderSQLite/UnsupportedByEngine`` on SQLite.
   @discardableResult
   public static func remove(_ db: Database, _ name: String) throws -> Bool {
     try checkEngine(db)
     let slot = try FeedPlan.slotName(name, in: db)
-    let count =
-      try db.value(
-        """
-        SELECT count(pg_drop_replication_slot(slot_name)) FROM pg_catalog.pg_replication_slots
-        WHERE slot_name = \(slot)
-        """, as: Int.self) ?? 0
-    let publication = FeedPublication.name(ofFeed: name).quotedIdentifier
-    try db.executeUpdate(SQL(raw: "DROP PUBLICATION IF EXISTS \(publication)"))
-    return count > 0
+    let end = MonotonicClock.now + .seconds(5)
+    while true {
+      do {
+        return try db.inTransaction { db in
+          try FeedPublication.drop(FeedPublication.name(ofFeed: name), in: db)
+          // It isn't rolled back, and so it is last.
+          let count = try db.value(
+            """
+            SELECT count(pg_drop_replication_slot(slot_name)) FROM pg_catalog.pg_replication_slots
+            WHERE slot_name = \(slot)
+            """, as: Int.self)
+          return count ?? 0 > 0
+        }
+      } catch let error as DatabaseError where error.sqlState == "55P03" {
+        guard MonotonicClock.now < end else { throw error }
+        usleep(50_000)
+      }
+    }
   }
 
   private static func checkEngine(_ db: Database) throws {

@@ -60,6 +60,8 @@ extension ReplicationConnection {
   /// Waits until all transactions have ended that run now: their commits may stand in the log before the slot begins,
   /// while nobody sees them.
   func awaitRunning() throws {
+    // A snapshot lists those that run before the last one that has ended. So one ends that is later than all of them.
+    try run("SELECT pg_catalog.pg_current_xact_id()")
     let now = try currentSnapshot()
     try awaitSnapshot { !$0.hasRunning(of: now) }
   }

@@ -22,15 +22,23 @@ struct ServerSnapshot {
         .map { UInt32(truncatingIfNeeded: $0) })
   }
 
-  /// Whether a transaction has ended. Numbers without an epoch are compared as on a circle.
+  /// Whether a transaction has ended.
   func sees(_ transaction: UInt32) -> Bool {
-    func isBefore(_ limit: UInt32) -> Bool { Int32(bitPattern: transaction &- limit) < 0 }
-    return isBefore(oldest) || isBefore(next) && !running.contains(transaction)
+    Self.isBefore(transaction, oldest)
+      || Self.isBefore(transaction, next) && !running.contains(transaction)
   }
 
-  /// Whether a transaction still runs that another snapshot takes for ended.
-  func isBehind(_ other: ServerSnapshot) -> Bool { running.contains(where: other.sees) }
+  /// Whether a transaction may still run that another snapshot takes for ended. Those from `next` on aren't listed,
+  /// although they run: it follows the last one that has ended.
+  func isBehind(_ other: ServerSnapshot) -> Bool {
+    running.contains(where: other.sees) || Self.isBefore(next, other.next)
+  }
 
-  /// Whether a transaction still runs that ran in another snapshot.
+  /// Whether a transaction still runs that is listed in another snapshot as running.
   func hasRunning(of other: ServerSnapshot) -> Bool { !running.isDisjoint(with: other.running) }
+
+  /// Numbers without an epoch are compared as on a circle.
+  private static func isBefore(_ one: UInt32, _ other: UInt32) -> Bool {
+    Int32(bitPattern: one &- other) < 0
+  }
 }

@@ -123,6 +123,33 @@ struct LastingFeedTests {
     #expect(try await waiting.value == "+1 x")
   }
 
+  @Test("Removing a feed waits for those who write to its tables, whose next write would fail")
+  func removedBesideWriter() async throws {
+    _ = try await feed()
+    while try await server.pool.inDatabase({ try LastingFeed.all($0).first?.isActive }) == true {
+      await Task.yield()
+    }
+    let writer = try Database.postgres(server.address)
+    try writer.executeStatements("BEGIN; INSERT INTO city VALUES (1, 'x')")
+    let removal = Task { [server] in
+      try await server.pool.inTransaction { db in
+        try db.executeStatements("SET LOCAL lock_timeout = '7s'")
+        _ = try LastingFeed.remove(db, "search")
+        return try db.value("SELECT current_setting('lock_timeout')", as: String.self)
+      }
+    }
+    let isWaiting: SQL = """
+      SELECT EXISTS (SELECT FROM pg_locks WHERE relation = 'city'::regclass
+        AND mode = 'ShareRowExclusiveLock' AND NOT granted)
+      """
+    while try await server.pool.inDatabase({ try $0.value(isWaiting, as: Bool.self) }) != true {
+      await Task.yield()
+    }
+    try writer.executeStatements("UPDATE city SET name = 'y'; COMMIT")
+    #expect(try await removal.value == "7s")
+    #expect(try await server.pool.inDatabase { try LastingFeed.all($0) } == [])
+  }
+
   @Test("Feeds that last are listed and removed, but not while somebody follows them")
   func listed() async throws {
     do {

@@ -286,6 +286,13 @@ struct CommitLogTests {
     #expect(try ServerSnapshot("102:110:102").isBehind(logged))
     #expect(try !ServerSnapshot("103:112:103,105,110,111").isBehind(logged))
     #expect(try !ServerSnapshot("112:112:").isBehind(logged))
+    // 109 runs, and isn't listed: none that is later has ended.
+    #expect(try ServerSnapshot("109:109:").isBehind(logged))
+    #expect(try ServerSnapshot("103:109:103,105").isBehind(logged))
+    #expect(try !ServerSnapshot("103:110:103,105").isBehind(logged))
+    let wrapped = try ServerSnapshot("4294967290:4294967297:")
+    #expect(try ServerSnapshot("4294967290:4294967295:").isBehind(wrapped))
+    #expect(try !ServerSnapshot("4294967297:4294967297:").isBehind(wrapped))
     #expect(try ServerSnapshot("105:112:105,111").hasRunning(of: logged))
     #expect(try !ServerSnapshot("104:112:104,111").hasRunning(of: logged))
   }

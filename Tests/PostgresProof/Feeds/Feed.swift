@@ -216,6 +216,7 @@ enum Feed: Verb {
       let isRight =
         (name == "left" || state.repeats == 0) && (name == "anew" || state.unknowns <= failovers)
       figures.failed += state.missed + state.misplaced + (isSame ? 0 : 1) + (isRight ? 0 : 1)
+      for note in state.notes { complain("\(name): \(note)") }
       figures.details.append(
         "\(name): \(isSame ? "equal" : "NOT EQUAL"), \(state.transactions) transactions, "
           + "\(state.missed) missed, \(state.misplaced) out of order, \(state.repeats) repeated, "

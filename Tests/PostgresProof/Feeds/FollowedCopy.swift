@@ -17,6 +17,18 @@ final class FollowedCopy: Sendable {
     /// Writers' transactions that were passed over, and rows that weren't as the feed said.
     var (missed, misplaced) = (0, 0)
     var latencies: [Duration] = []
+    /// The transactions since the tables were read, and what the first misplaced ones are.
+    var sinceRead = 0
+    var notes: [String] = []
+    var readAt = ""
+
+    mutating func note(_ change: RowChange, _ found: String, _ position: Int) {
+      misplaced += 1
+      guard notes.count < 12 else { return }
+      notes.append(
+        "\(change.table) \(change.kind) \(change.old ?? []) > \(change.new ?? []) at \(String(position, radix: 16)), the "
+          + "\(sinceRead). since reading at \(readAt): it was \(found)")
+    }
   }
 
   let state = Lock(State())
@@ -27,7 +39,13 @@ final class FollowedCopy: Sendable {
   func read(_ db: Database) throws {
     let items = try Self.items(db)
     let tally = try Self.tally(db)
-    state.withLock { ($0.items, $0.tally, $0.last) = (items, tally, .min) }
+    let at = try db.value(
+      "SELECT concat_ws(' ', pg_current_snapshot(), pg_current_wal_lsn(), clock_timestamp())",
+      as: String.self)
+    state.withLock {
+      ($0.items, $0.tally, $0.last, $0.sinceRead) = (items, tally, .min, 0)
+      $0.readAt = at ?? ""
+    }
   }
 
   static func items(_ db: Database) throws -> [Int64: [DatabaseValue]] {
@@ -56,16 +74,18 @@ final class FollowedCopy: Sendable {
       guard transaction.number > state.last else { return state.repeats += 1 }
       state.last = transaction.number
       state.transactions += 1
+      state.sinceRead += 1
       for change in transaction.changes {
         if change.table == "tally" {
           Self.count(change, &state, at: now)
           continue
         }
-        if let old = change.old, state.items.removeValue(forKey: Self.key(old)) != old {
-          state.misplaced += 1
+        if let old = change.old {
+          let found = state.items.removeValue(forKey: Self.key(old))
+          if found != old { state.note(change, "\(found as Any)", transaction.number) }
         }
-        if let new = change.new, state.items.updateValue(new, forKey: Self.key(new)) != nil {
-          state.misplaced += 1
+        if let new = change.new, let found = state.items.updateValue(new, forKey: Self.key(new)) {
+          state.note(change, "\(found)", transaction.number)
         }
       }
     }
@@ -76,7 +96,7 @@ final class FollowedCopy: Sendable {
     let (writer, number) = (key(new), integer(new[1]))
     let known = state.tally.updateValue(number, forKey: writer) ?? 0
     if number > known + 1 { state.missed += Int(number - known - 1) }
-    if number <= known { state.misplaced += 1 }
+    if number <= known { state.note(change, "\(known)", state.last) }
     if case .real(let time) = new[2] { state.latencies.append(.seconds(now - time)) }
   }
 }
