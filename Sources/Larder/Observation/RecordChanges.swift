@@ -63,15 +63,20 @@ extension DatabaseAccess {
     beginning: (@Sendable (Database) throws -> Void)? = nil
   ) -> ChangeFeed<RecordChange<any Record>> {
     let tables = types.map { $0.core.nameInDatabase }
-    let known = Dictionary(types.map { ($0.core.name.foldedName, $0) }, uniquingKeysWith: { $1 })
+    let known = Dictionary(grouping: types) { $0.core.name.foldedName }
     return ChangeFeed(
       of: tables, access: self, limit: limit, byteLimit: byteLimit, needsWholeRows: true,
       beginning: beginning
     ) { format in
       let decoder = try RecordDecoder(format)
       return { row in
-        guard let type = known[row.table.foldedName] else {
-          throw DatabaseError(.internal, "no record for the table \(row.table)")
+        // Several schemas, or attached databases, may have a table of the name.
+        let named = known[row.table.foldedName] ?? []
+        let type =
+          named.first { $0.core.schema?.foldedName == row.database.foldedName }
+          ?? (named.count == 1 ? named[0] : named.first { $0.core.schema == nil })
+        guard let type else {
+          throw DatabaseError(.internal, "no record for the table \(row.database).\(row.table)")
         }
         return try type.change(row, decoder)
       }

@@ -25,6 +25,10 @@ final class DecodedFeed: EngineFeed, AccessCompanion, @unchecked Sendable {
   private var slotPosition: UInt64?
   /// Whether the server was asked for the slot that lasts, so that it may be there although the answer was lost.
   private var mayHaveSlot = false
+  /// How often the consumer has asked for a transaction.
+  private let asked = Lock(0)
+  /// Looks now and then whether the tables are still followed.
+  private let watch = Lock<Task<Void, Never>?>(nil)
 
   init(
     _ plan: FeedPlan, _ servers: ServerList, _ configuration: PostgresConfiguration,
@@ -44,7 +48,7 @@ final class DecodedFeed: EngineFeed, AccessCompanion, @unchecked Sendable {
       return answer
     }
     let assembly = TransactionAssembly(
-      of: plan.tables, known: plan.slotPosition == nil ? plan.columns : [:],
+      of: plan.tables, known: plan.knownColumns, needsWholeRows: plan.needsWholeRows,
       lookUp: { numbers in
         let isKnown = numbers.allSatisfy { ServerType(builtIn: $0) != nil }
         if isKnown { return numbers.map { ServerType(builtIn: $0) } }
@@ -69,7 +73,8 @@ final class DecodedFeed: EngineFeed, AccessCompanion, @unchecked Sendable {
       var retry = newRetry()
       while true {
         do {
-          return try await beginOnce(beginning)
+          try await beginOnce(beginning)
+          return watchTables()
         } catch let error as BeginningError {
           throw error.error
         } catch let error as DatabaseError where error.sqlState == "42704" && slotPosition != nil {
@@ -84,6 +89,25 @@ final class DecodedFeed: EngineFeed, AccessCompanion, @unchecked Sendable {
       guard error is CancellationError, !Task.isCancelled else { throw error }
       throw DatabaseError(.misuse, "database is closed", engine: connections.engine)
     }
+  }
+
+  /// Ends the feed with an error if a table is dropped, also one that is made anew under its name: the server tells
+  /// nothing of either.
+  private func watchTables() {
+    let task = Task { [plan, connections, buffer, interrupts] in
+      while (try? await Task.sleep(for: .seconds(5))) != nil, !buffer.isEnded {
+        do {
+          try await connections.performOnPrimary(.plain, ScopeCall("changes(of:)")) {
+            try plan.checkTables($0)
+          }
+        } catch let error as DatabaseError where error.sqlState == SQLState.wrongState {
+          buffer.end(.failure(error))
+          interrupts.wake()
+        } catch {}  // A server that is away is noticed by what receives.
+      }
+    }
+    watch.withLock { $0 = task }
+    if buffer.isEnded { task.cancel() }
   }
 
   /// The error of `beginning`, whose transaction was retried already.
@@ -253,10 +277,13 @@ final class DecodedFeed: EngineFeed, AccessCompanion, @unchecked Sendable {
   // MARK: The thread
 
   private func newRetry() -> Retry {
-    Retry(limit: configuration.retryLimit) { error in
-      // A slot is in use for a moment after its connection was lost.
-      SQLState.isTransient(error) || error.sqlState == "55006"
-    }
+    Retry(limit: configuration.retryLimit, isTransient: Self.isTransient)
+  }
+
+  /// Whether beginning again may help. A slot is in use as long as another consumer has it, and for a moment after its
+  /// connection was lost.
+  @Sendable static func isTransient(_ error: DatabaseError) -> Bool {
+    SQLState.isTransient(error) || error.sqlState == "55006"
   }
 
   private func pause(_ time: Duration) {
@@ -294,10 +321,21 @@ final class DecodedFeed: EngineFeed, AccessCompanion, @unchecked Sendable {
   // MARK: The consumer
 
   func next() async throws -> CommittedChanges<RowChange>? {
-    try await buffer.next { [interrupts] in interrupts.wake() }
+    // The consumer asks for another one, and so has handled the first, which has told it.
+    let asked = asked.withLock { asked in
+      asked += 1
+      return asked
+    }
+    if plan.hasOtherTables, asked == 2 {
+      try? await connections.performOnPrimary(.plain, ScopeCall("changes(of:)")) { [plan] in
+        try plan.noteColumns($0)
+      }
+    }
+    return try await buffer.next { [interrupts] in interrupts.wake() }
   }
 
   func end() {
+    watch.withLock { $0?.cancel() }
     buffer.end(.success(()))
     interrupts.wake()
     connections.remove(self)

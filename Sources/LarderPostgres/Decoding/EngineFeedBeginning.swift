@@ -12,7 +12,7 @@ extension PostgresRetries: EngineFeeds {
   /// Prepares the feed, again if the connection was lost: each part of it is a statement of its own, and is
   /// done only if it isn't yet.
   private func plan(_ wish: FeedWish, on connections: Connections) async throws -> FeedPlan {
-    var retry = Retry(limit: settings.retryLimit, isTransient: SQLState.isTransient)
+    var retry = Retry(limit: settings.retryLimit, isTransient: DecodedFeed.isTransient)
     while true {
       do {
         return try await connections.performOnPrimary(.plain, ScopeCall("changes(of:)")) { db in

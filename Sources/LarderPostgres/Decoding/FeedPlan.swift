@@ -19,8 +19,16 @@ struct FeedPlan: Sendable {
   let slot: String?
   /// The position from which the slot goes on; nil if it doesn't exist.
   var slotPosition: UInt64?
-  /// Whether the slot has been used for other tables.
+  /// Whether the slot has been used for other tables, or for other columns.
   let hasOtherTables: Bool
+  /// The tables' columns, unless they may be others than when the slot was used last.
+  let knownColumns: [Oid: [OutputRelation.Column]]
+  /// The note of a lasting feed's columns.
+  private let columnsNote: ColumnsNote?
+  /// Whether a change has to tell a row's old values.
+  let needsWholeRows: Bool
+  /// The names of the tables that the publication has to have.
+  private let published: [Oid: FeedTable.Name]
 
   var limit: FeedAmount { FeedAmount(changes: changeLimit, bytes: byteLimit) }
 
@@ -38,15 +46,28 @@ struct FeedPlan: Sendable {
       first, _ in first
     }
     slot = try wish.name.map { try Self.slotName($0, in: db) }
-    if let slot { slotPosition = try Self.position(of: slot, in: db) }
+    var isInUse = false
+    if let slot, let found = try Self.position(of: slot, in: db) {
+      (slotPosition, isInUse) = found
+    }
+    needsWholeRows = wish.needsWholeRows
+    published = Dictionary(found.map { ($0.number, $0.name) }) { first, _ in first }
     let names = Set(found.map(\.name.quoted)).sorted()
     let made = try FeedPublication(
       wish.name.map(FeedPublication.name(ofFeed:)) ?? FeedPublication.name(of: names), of: names,
-      Set(found.map(\.number))
-    ).make(in: db)
+      Set(published.keys)
+    ).make(in: db, isInUse: isInUse)
     publication = made.name
     hasOwnPublication = made.isOwn
-    hasOtherTables = slotPosition != nil && made.hasChanged
+    var hasOtherColumns = false
+    columnsNote = slot != nil && made.isOwn ? ColumnsNote(of: found, in: publication) : nil
+    if let columnsNote {
+      let known = try columnsNote.known(in: db)
+      hasOtherColumns = slotPosition != nil && known != nil && known != columnsNote.text
+      if known != columnsNote.text, !hasOtherColumns, !isInUse { try columnsNote.write(in: db) }
+    }
+    hasOtherTables = slotPosition != nil && made.hasChanged || hasOtherColumns
+    knownColumns = hasOtherTables ? [:] : columns
   }
 
   /// Looks up what a table is whose changes the server sends although it isn't followed by its own name.
@@ -61,6 +82,29 @@ struct FeedPlan: Sendable {
       "SELECT EXISTS (SELECT FROM pg_catalog.pg_class WHERE oid::bigint = \(Int(number)))",
       as: Bool.self)
     return hasOwnPublication || columns[number] != nil || exists != true ? .doubtful : .none
+  }
+
+  /// Notes that the consumer knows of ``hasOtherTables``.
+  func noteColumns(_ db: Database) throws { try columnsNote?.write(in: db) }
+
+  /// Throws if a table isn't there any more, or isn't in the publication: the server would go on, and tell nothing.
+  func checkTables(_ db: Database) throws {
+    let numbers = published.keys.sorted().map(String.init).joined(separator: ",")
+    let lost = try db.value(
+      """
+      SELECT w.oid FROM unnest(\(SQL(raw: "'{\(numbers)}'"))::bigint[]) w (oid)
+      WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid::bigint = w.oid)
+        OR NOT EXISTS (
+          SELECT FROM pg_catalog.pg_publication p WHERE p.pubname::text = \(publication)
+            AND (p.puballtables OR EXISTS (
+              SELECT FROM pg_catalog.pg_publication_rel r
+              WHERE r.prpubid = p.oid AND r.prrelid::bigint = w.oid)))
+      """, as: Int.self)
+    guard let lost, let name = published[Oid(truncatingIfNeeded: lost)] else { return }
+    throw Self.error(
+      SQLState.wrongState,
+      "\(name.quoted) was dropped, or taken out of the publication \(publication.quotedIdentifier): begin the feed "
+        + "anew")
   }
 
   // MARK: The server
@@ -109,18 +153,22 @@ struct FeedPlan: Sendable {
     return "larder_\(database ?? 0)_\(name)"
   }
 
-  /// The position from which a slot goes on; nil if there is none of the name. Throws if the server has given
-  /// the slot up.
-  private static func position(of slot: String, in db: Database) throws -> UInt64? {
+  /// The position from which a slot goes on, and whether somebody has it; nil if there is none of the name. Throws
+  /// if the server has given the slot up.
+  private static func position(
+    of slot: String, in db: Database
+  ) throws -> (position: UInt64, isInUse: Bool)? {
     let rows = try db.executeQuery(
       """
-      SELECT coalesce(confirmed_flush_lsn - '0/0', 0)::bigint, wal_status
+      SELECT coalesce(confirmed_flush_lsn - '0/0', 0)::bigint, wal_status, active
       FROM pg_catalog.pg_replication_slots WHERE slot_name = \(slot)
       """)
     defer { rows.close() }
     guard try rows.next() else { return nil }
     guard try rows.get(at: 1, as: String?.self) != "lost" else { throw Self.lost(slot) }
-    return UInt64(bitPattern: try rows.get(at: 0, as: Int64.self))
+    return (
+      UInt64(bitPattern: try rows.get(at: 0, as: Int64.self)), try rows.get(at: 2, as: Bool.self)
+    )
   }
 
   static func lost(_ slot: String) -> DatabaseError {

@@ -35,15 +35,30 @@ struct FeedPublication {
 
   /// Makes the publication, or changes the tables that it has. Returns its name, whether it existed with other
   /// tables, and whether it is the feed's own.
-  func make(in db: Database) throws -> (name: String, hasChanged: Bool, isOwn: Bool) {
+  ///
+  /// - Parameter isInUse: whether somebody follows the feed, who would miss the tables that are taken out: then 55006
+  ///   is thrown in place of a change.
+  func make(
+    in db: Database, isInUse: Bool
+  ) throws -> (name: String, hasChanged: Bool, isOwn: Bool) {
     for attempt in 0... {
       do {
-        guard let found = try published(by: name, in: db) else {
+        guard let (found, isComplete) = try published(by: name, in: db) else {
           try db.executeUpdate(
             SQL(raw: "CREATE PUBLICATION \(name.quotedIdentifier) FOR TABLE \(list)"))
           return (name, false, true)
         }
-        if found == numbers { return (name, false, true) }
+        if found == numbers, isComplete { return (name, false, true) }
+        if isInUse {
+          throw FeedPlan.error(
+            "55006", "somebody follows the feed with other tables: \(name.quotedIdentifier)")
+        }
+        if !isComplete {
+          try db.executeUpdate(
+            SQL(
+              raw: "ALTER PUBLICATION \(name.quotedIdentifier) SET "
+                + "(publish = 'insert, update, delete, truncate')"))
+        }
         try db.executeUpdate(
           SQL(raw: "ALTER PUBLICATION \(name.quotedIdentifier) SET TABLE \(list)"))
         return (name, true, true)
@@ -86,19 +101,26 @@ struct FeedPublication {
 
   private var list: String { tables.map { "ONLY \($0)" }.joined(separator: ", ") }
 
-  /// The tables of a publication; nil if there is none of the name.
-  private func published(by name: String, in db: Database) throws -> Set<Oid>? {
+  /// The tables of a publication, and whether it has all kinds of changes; nil if there is none of the name.
+  private func published(
+    by name: String, in db: Database
+  ) throws -> (tables: Set<Oid>, isComplete: Bool)? {
     let rows = try db.executeQuery(
       """
-      SELECT coalesce(r.prrelid, 0)::bigint FROM pg_catalog.pg_publication p
+      SELECT coalesce(r.prrelid, 0)::bigint,
+        p.pubinsert AND p.pubupdate AND p.pubdelete AND p.pubtruncate
+      FROM pg_catalog.pg_publication p
         LEFT JOIN pg_catalog.pg_publication_rel r ON r.prpubid = p.oid
       WHERE p.pubname::text = \(name)
       """)
     defer { rows.close() }
-    var found: Set<Oid>?
+    var found: (tables: Set<Oid>, isComplete: Bool)?
     while try rows.next() {
       let number = Oid(truncatingIfNeeded: try rows.get(at: 0, as: Int64.self))
-      found = (found ?? []).union(number == 0 ? [] : [number])
+      found = (
+        (found?.tables ?? []).union(number == 0 ? [] : [number]),
+        try rows.get(at: 1, as: Bool.self)
+      )
     }
     return found
   }

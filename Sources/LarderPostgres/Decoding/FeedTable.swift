@@ -41,7 +41,7 @@ struct FeedTable {
       """
       SELECT n.nspname::text, c.relname::text, c.relkind::text, c.relpersistence::text,
         c.relreplident::text, EXISTS (SELECT FROM pg_catalog.pg_index i WHERE i.indrelid = c.oid
-          AND CASE c.relreplident WHEN 'i' THEN i.indisreplident ELSE i.indisprimary END)
+          AND i.indimmediate AND CASE c.relreplident WHEN 'i' THEN i.indisreplident ELSE i.indisprimary END)
       FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
       WHERE c.oid::bigint = \(number)
       """)
@@ -70,12 +70,11 @@ struct FeedTable {
     }
     // The server would refuse updates of a published table without a key.
     guard identity == "f" || !needsWholeRows && hasKey && identity != "n" else {
-      let why =
-        needsWholeRows
-        ? "reports only the key of a row as it was" : "has no key by which a row that was is known"
       throw FeedPlan.error(
-        SQLState.wrongState, "\(quotedName) \(why): ALTER TABLE \(quotedName) REPLICA IDENTITY FULL"
-      )
+        SQLState.wrongState,
+        needsWholeRows
+          ? Self.reportsKeyOnly(self.name)
+          : "\(quotedName) has no key by which a row that was is known: \(Self.remedy(quotedName))")
     }
     guard needsWholeRows else { return }
     let generated = try db.value(
@@ -89,6 +88,15 @@ struct FeedTable {
         "\(quotedName).\(generated.quotedIdentifier) is a generated column, whose values the server doesn't "
           + "report: follow the table by its name, not by its record")
     }
+  }
+
+  /// An error's text for a table whose old rows a feed of records can't read.
+  static func reportsKeyOnly(_ name: Name) -> String {
+    "\(name.quoted) reports only the key of a row as it was: \(remedy(name.quoted))"
+  }
+
+  private static func remedy(_ table: String) -> String {
+    "ALTER TABLE \(table) REPLICA IDENTITY FULL"
   }
 
   private static func partitions(of table: Int, in db: Database) throws -> [Int] {

@@ -21,6 +21,7 @@ struct TransactionAssembly {
 
   /// The tables that are followed by their own names. A publication may have others.
   private let tables: Set<Oid>
+  private let needsWholeRows: Bool
   private let lookUp: ([Oid]) throws -> [ServerType?]
   private let part: (Oid) throws -> FeedPart
   /// Tables whose rows may have been those of a followed one.
@@ -36,15 +37,17 @@ struct TransactionAssembly {
   /// - Parameters:
   ///   - known: the tables' columns when the feed began, apart from which of them are keys; empty if that was
   ///     another process's.
+  ///   - needsWholeRows: whether a table that reports only keys of old rows is an error.
   ///   - lookUp: finds types by their numbers; nil for each that can't be read.
   ///   - part: what a table that isn't followed by its own name is to those that are.
   init(
-    of tables: Set<Oid>, known: [Oid: [OutputRelation.Column]],
+    of tables: Set<Oid>, known: [Oid: [OutputRelation.Column]], needsWholeRows: Bool = false,
     lookUp: @escaping ([Oid]) throws -> [ServerType?],
     part: @escaping (Oid) throws -> FeedPart = { _ in .none }
   ) {
     self.tables = tables
     self.known = known
+    self.needsWholeRows = needsWholeRows
     self.lookUp = lookUp
     self.part = part
   }
@@ -106,6 +109,10 @@ struct TransactionAssembly {
         relations[relation.number] = .some(nil)
         return
       }
+    }
+    guard relation.hasWholeRows || !needsWholeRows else {
+      let name = FeedTable.Name(schema: relation.schema, table: relation.table)
+      throw PostgresFailure(SQLState.wrongState, FeedTable.reportsKeyOnly(name))
     }
     let types = try lookUp(relation.columns.map(\.type))
     guard types.count == relation.columns.count else { throw Malformed() }

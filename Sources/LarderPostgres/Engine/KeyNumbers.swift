@@ -122,11 +122,12 @@ extension PostgresEngine {
   /// lock was taken. Behind a pooler sessions have no locks.
   func waitForTurn(until deadline: Duration?) throws {
     guard connection.hasDeferredBegin, !connection.isPooled, !hasTurn else { return }
+    // A statement that is cancelled may have got the lock, too. The end of the scope gives it back.
+    hasTurn = true
     try perform(until: deadline) {
       try connection.beforeDeferredBegin {
         _ = try connection.run("SELECT pg_advisory_lock(\(Self.turnKey))")
       }
-      hasTurn = true
     }
   }
 }

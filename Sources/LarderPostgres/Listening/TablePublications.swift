@@ -75,7 +75,7 @@ struct TablePublications {
       """
       SELECT c.oid, quote_ident(n.nspname) || '.' || quote_ident(c.relname), c.relpersistence = 'p',
         c.relpersistence = 'p' AND (c.relreplident = 'f' OR c.relreplident <> 'n' AND EXISTS (
-          SELECT FROM pg_catalog.pg_index i WHERE i.indrelid = c.oid AND i.indisvalid
+          SELECT FROM pg_catalog.pg_index i WHERE i.indrelid = c.oid AND i.indisvalid AND i.indimmediate
           AND CASE c.relreplident WHEN 'i' THEN i.indisreplident ELSE i.indisprimary END)),
         (SELECT p.pubname FROM pg_catalog.pg_publication p
           WHERE p.pubinsert AND p.pubupdate AND p.pubdelete AND p.pubtruncate AND (p.puballtables

@@ -10,11 +10,13 @@ import Testing
   .enabled(if: PostgresServer.isInstalled, "no PostgreSQL here"))
 struct TurnTests {
   private let pool: PostgresPool
+  private let address: String
 
   init() throws {
     var configuration = PostgresConfiguration()
     configuration.retryLimit = .seconds(600)
-    pool = try PostgresPool(try PostgresServer.shared.database(), configuration: configuration)
+    address = try PostgresServer.shared.database()
+    pool = try PostgresPool(address, configuration: configuration)
     try pool.inTransaction { db in
       // A sequence also counts attempts that are rolled back.
       try db.executeStatements(
@@ -65,6 +67,25 @@ struct TurnTests {
     #expect(seen.withLock { $0.count } == 8)
     #expect(try lockCount() == 0)
     #expect(try count() == 3)
+  }
+
+  @Test("A transaction that is cancelled while it waits for its turn doesn't keep the lock")
+  func cancelled() async throws {
+    let other = try Database.postgres(address)
+    for _ in 0..<40 {
+      try other.executeStatements("SELECT pg_advisory_lock(hashtext('larder_turn'), 0)")
+      let waiting = Task { [pool] in
+        try await pool.inTransaction { try $0.executeUpdate("INSERT INTO line VALUES (1)") }
+      }
+      while try lockCount() != 2 { await Task.yield() }
+      // The server may give the lock at the same moment.
+      waiting.cancel()
+      try other.executeStatements("SELECT pg_advisory_unlock_all()")
+      _ = await waiting.result
+      let limit = ContinuousClock.now + .seconds(30)
+      while try lockCount() != 0, ContinuousClock.now < limit { await Task.yield() }
+      #expect(try lockCount() == 0)
+    }
   }
 
   @Test(
