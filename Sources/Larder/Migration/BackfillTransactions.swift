@@ -43,8 +43,9 @@ extension Migrator {
   ) throws -> (duration: Duration, written: MigrationHistory?)? {
     try checkIsOutsideOfTransaction(db)
     let searchPath = try MigrationHistory(db).searchPath
-    try db.engine?.waitForMigration(inTransaction: false)
+    // Also after an error: a statement that is cancelled may have got the lock.
     defer { try? db.engine?.endMigration(restoring: searchPath, inTransaction: false) }
+    try db.engine?.waitForMigration(inTransaction: false)
     guard try checkedHistory(db).applied.count == expected else { return nil }
     begin()
     let start = ContinuousClock.now

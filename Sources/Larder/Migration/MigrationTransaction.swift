@@ -141,8 +141,9 @@ extension Migrator {
   ) throws -> Change? {
     try checkIsOutsideOfTransaction(db)
     let searchPath = try MigrationHistory(db).searchPath
-    try engine.waitForMigration(inTransaction: false)
+    // Also after an error: a statement that is cancelled may have got the lock.
     defer { try? engine.endMigration(restoring: searchPath, inTransaction: false) }
+    try engine.waitForMigration(inTransaction: false)
     var history = try checkedHistory(db)
     guard history.applied.count == expected else { return nil }
     let start = ContinuousClock.now
