@@ -32,12 +32,13 @@ struct JobClaim: Sendable {
     var rounds = 0
     for name in queues {
       while jobs.count < count {
-        rounds += 1
-        guard rounds <= Self.mostRounds else { return (jobs, true) }
+        guard rounds < Self.mostRounds else { return (jobs, true) }
         let wanted = count - jobs.count
         let claimed = try take(wanted, of: name, db)
         jobs += try admitted(claimed, db)
+        // An empty queue is no round: the claim has to get to the last one.
         if claimed.count < wanted { break }
+        rounds += 1
       }
     }
     return (jobs, jobs.count == count)

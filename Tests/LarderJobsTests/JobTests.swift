@@ -46,6 +46,21 @@ struct JobTests {
     #expect(events.noted == ["one", "two", "three"])
   }
 
+  @Test("A worker of many queues serves the last one, too, however many before it are empty")
+  func manyQueues() async throws {
+    let (store, events) = (try jobStore(), Events())
+    try await store.inTransaction { db in
+      for queue in ["q8", "q20"] { _ = try Note(queue, events).enqueue(db) { $0.queue = queue } }
+    }
+    let worker = Task {
+      try await JobQueue(store, [Note.self]).work((1...20).map { "q\($0)" }, options: .prompt)
+    }
+    try await wait(store, for: 0)
+    #expect(events.noted.sorted() == ["q20", "q8"])
+    worker.cancel()
+    try await worker.value
+  }
+
   @Test(
     "Enqueue refuses to change an option that isn't stored with the job, and changes the others")
   func changedOptions() throws {
