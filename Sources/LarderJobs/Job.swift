@@ -19,8 +19,9 @@ import Larder
 /// while it runs leaves the job to another one, so a job may run again after it has had its effect: use
 /// ``JobContext/complete(_:)`` for effects in this database, and ``JobContext/key`` for effects elsewhere.
 public protocol Job: Codable, Sendable {
-  /// The name by which workers find the type; the type's own name by default. It is stored with each job: it
-  /// has to stay the same while jobs of the type wait.
+  /// The name by which workers find the type; the type's own name by default, without that of a type around it:
+  /// `Mail.Send` and `Sms.Send` need names of their own. It is stored with each job: it has to stay the same while
+  /// jobs of the type wait.
   static var name: String { get }
   /// How this job is to be run; the defaults of ``JobOptions`` unless the type says otherwise. They may depend
   /// on the job's values.

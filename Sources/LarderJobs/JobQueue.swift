@@ -21,11 +21,13 @@ import Larder
 public final class JobQueue: Sendable {
   let store: any DatabaseAccess
   let types: [String: any Job.Type]
+  private let allTypes: [any Job.Type]
   let schedules: [JobSchedule]
 
   /// - Parameters:
   ///   - store: the database with the jobs.
-  ///   - types: the types of jobs that the workers run. A job of another type fails, and is retried later.
+  ///   - types: the types of jobs that the workers run. A job of another type fails, and is retried later. A worker
+  ///     refuses two types of one ``Job/name``.
   ///   - schedules: the jobs that the workers put in again and again. They have to be the same in all processes
   ///     that have any.
   public init(
@@ -34,6 +36,7 @@ public final class JobQueue: Sendable {
     self.store = store
     self.types = Dictionary(types.map { ($0.name, $0) }) { first, _ in first }
     self.schedules = schedules
+    allTypes = types + schedules.map { type(of: $0.job) }
   }
 
   /// The migrations that make the tables of jobs, for the program's `Migrator`.
@@ -48,6 +51,17 @@ public final class JobQueue: Sendable {
   func job(_ stored: StoredJob) throws -> any Job {
     guard let type = types[stored.name] else { throw JobError.unknown(name: stored.name) }
     return try type.decoded(from: stored)
+  }
+
+  /// Throws if two types have the same name: jobs of one would run as the other, and count as done.
+  func checkTypes() throws {
+    for type in allTypes {
+      guard let other = types[type.name], other != type else { continue }
+      throw DatabaseError(
+        code: .misuse,
+        message: "two types of jobs are named “\(type.name)”: "
+          + "give one of them a “static var name” of its own")
+    }
   }
 }
 

@@ -55,6 +55,7 @@ final class JobWorker: Sendable {
   }
 
   func run() async throws {
+    try queue.checkTypes()
     try queue.checkSchedules()
     var times = Times(look: clock.now)
     var observer: Task<Void, Never>?
@@ -277,7 +278,7 @@ extension JobQueue {
   ///   - options: how many jobs it runs at a time, and the times that it keeps to.
   ///
   /// Throws `DatabaseError` if the first look at the jobs fails, for instance without the tables, and
-  /// `ResultCode.misuse` if two schedules have the same name, or later, as after `close()`.
+  /// `ResultCode.misuse` if two types or two schedules have the same name, or later, as after `close()`.
   public func work(
     _ queues: [String] = ["default"], options: JobWorkerOptions = .init()
   ) async throws {

@@ -61,6 +61,26 @@ struct JobTests {
     try await worker.value
   }
 
+  @Test("A worker refuses two types of one name, of which jobs would run as the wrong one")
+  func equalTypes() async throws {
+    let store = try jobStore()
+    let schedule = try JobSchedule("* * * * *", Sms.Send())
+    let refused = [
+      JobQueue(store, [Mail.Send.self, Sms.Send.self]),
+      JobQueue(store, [Mail.Send.self], schedules: [schedule]),
+    ]
+    for jobs in refused {
+      let error = await #expect(throws: DatabaseError.self) { try await jobs.work() }
+      #expect(error?.code == .misuse)
+      #expect(error?.message.hasPrefix("two types of jobs are named “Send”") == true)
+    }
+    let worker = Task {
+      try await JobQueue(store, [Mail.Send.self, Mail.Send.self, Note.self]).work()
+    }
+    worker.cancel()
+    try await worker.value
+  }
+
   @Test(
     "Enqueue refuses to change an option that isn't stored with the job, and changes the others")
   func changedOptions() throws {
@@ -225,6 +245,18 @@ struct JobTests {
     } else {
       #expect(plan == ["SEARCH larder_job USING INDEX larder_job_next (state=? AND queue=?)"])
     }
+  }
+}
+
+enum Mail {
+  struct Send: Job {
+    func run(_ context: JobContext) async throws {}
+  }
+}
+
+enum Sms {
+  struct Send: Job {
+    func run(_ context: JobContext) async throws {}
   }
 }
 
