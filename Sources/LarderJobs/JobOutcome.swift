@@ -50,8 +50,33 @@ struct JobOutcome: Sendable {
 
   private func writeFailure(_ worker: String, _ db: Database) throws {
     guard let error else { return }
-    let now = Date()
-    let errors = stored.errors(with: "\(error)", at: now)
+    let (now, text) = (Date(), "\(error)")
+    if text.utf8.allSatisfy({ $0 < 128 }) {
+      try writeFailure(text, now, worker, db)
+    } else {
+      do {
+        try db.inSavepoint { db in try writeFailure(text, now, worker, db) }
+      } catch let error where error.isOfValue {
+        // A server's encoding may lack a character, and then no end of any job could be written.
+        try writeFailure(Self.ascii(text), now, worker, db)
+      }
+    }
+    guard isInterrupted else { return }
+    var freed = stored
+    freed.state = .ready
+    try StoredJob.wakeWorkers(of: [freed], db)
+  }
+
+  /// A text with `\u{00E9}` in place of `é`.
+  private static func ascii(_ text: String) -> String {
+    text.unicodeScalars.prefix(2_000).map { $0.isASCII ? "\($0)" : $0.escaped(asASCII: true) }
+      .joined()
+  }
+
+  private func writeFailure(
+    _ error: String, _ now: Date, _ worker: String, _ db: Database
+  ) throws {
+    let errors = stored.errors(with: error, at: now)
     try StoredJob.filter {
       $0.id == stored.id && $0.state == .running && $0.worker == worker
     }.update(db) {
@@ -67,10 +92,6 @@ struct JobOutcome: Sendable {
       $0.due = .value(isLast ? now : retry(after: now))
       $0.errors = .value(errors)
     }
-    guard isInterrupted else { return }
-    var freed = stored
-    freed.state = .ready
-    try StoredJob.wakeWorkers(of: [freed], db)
   }
 
   /// Lets in one job for each that has ended, of the limits of jobs that run at a time.

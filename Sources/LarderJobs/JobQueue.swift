@@ -78,6 +78,9 @@ public struct JobWorkerOptions: Sendable {
   public var poll = Duration.milliseconds(500)
   /// Is told of each failed attempt, for a log.
   public var onError: (@Sendable (StoredJob, any Error) -> Void)?
+  /// Is told of what the worker itself can't do, for a log: the name of a schedule whose job couldn't be put in, or nil
+  /// if the database couldn't be used. It is told again at each attempt, at intervals of up to about 2.5 seconds.
+  public var onWorkerError: (@Sendable (_ schedule: String?, any Error) -> Void)?
 
   /// The defaults.
   public init() {}

@@ -44,24 +44,31 @@ public struct JobSchedule: Sendable {
   /// By how much the clocks of workers may differ, in seconds.
   private static let mostAhead = 300.0
 
-  /// Puts in the job if its time has come, and nobody else has.
-  func enqueue(_ db: Database, _ now: Date) throws {
+  /// Puts in the job if its time has come, and nobody else has. Returns the error of a job that can't be stored: it is
+  /// left out this time, and holds nothing else up.
+  func enqueue(_ db: Database, _ now: Date) throws -> (any Error)? {
     guard let state = try ScheduleState.filter({ $0.name == name }).fetchOne(db) else {
       var state = ScheduleState(name: name, last: now)
       try state.insert(db, or: .ignore)
-      return
+      return nil
     }
     guard state.last <= now.addingTimeInterval(Self.mostAhead) else {
       // The clock was ahead, and has been set back: without this nothing would be put in until then.
       try ScheduleState.filter { $0.name == name && $0.last == state.last }
         .update(db) { $0.last = .value(now) }
-      return
+      return nil
     }
-    guard times.next(after: state.last) <= now else { return }
+    guard times.next(after: state.last) <= now else { return nil }
     let isOurs =
       try ScheduleState.filter { $0.name == name && $0.last == state.last }
       .update(db) { $0.last = .value(now) } == 1
-    if isOurs { try job.enqueue(db) }
+    guard isOurs else { return nil }
+    do {
+      try db.inSavepoint { db in _ = try job.enqueue(db) }
+      return nil
+    } catch let error where error.isOfValue {
+      return error
+    }
   }
 }
 

@@ -35,14 +35,19 @@ struct JobSweep: Sendable {
     }
   }
 
-  func run(_ db: Database) throws {
+  /// A schedule's name, and why its job couldn't be put in.
+  typealias Failure = (schedule: String, error: any Error)
+
+  func run(_ db: Database) throws -> [Failure] {
     let now = Date()
     _ = try StoredJob.filter { $0.state == .scheduled && $0.due <= now }.order { $0.due }
       .claim(db, limit: Self.most) { $0.state = .ready }
     try endLeases(now, db)
     try openLimits(now, db)
     try checkBatches(now, db)
-    for schedule in queue.schedules { try schedule.enqueue(db, now) }
+    return try queue.schedules.compactMap { schedule in
+      try schedule.enqueue(db, now).map { (schedule.name, $0) }
+    }
   }
 
   /// Gives the jobs of killed workers to others. A job that has killed its worker each time is dead.

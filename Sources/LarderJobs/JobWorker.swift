@@ -88,6 +88,7 @@ final class JobWorker: Sendable {
           throw error
         }
         // The database may be back soon. Until then nothing is claimed or written.
+        options.onWorkerError?(nil, error)
         times.failures += 1
         let pause = Duration.milliseconds(10 << min(times.failures, 8))
         await wait(until: clock.now + pause * Double.random(in: 0.5...1), &bells)
@@ -210,11 +211,12 @@ final class JobWorker: Sendable {
         return try sweep.look(db)
       } : try await queue.store.read { db in try sweep.look(db) }
     if let due = next, due <= Date() {
-      (isReady, next) = try await queue.store.inTransaction { db in
+      let failures: [JobSweep.Failure]
+      (failures, (isReady, next)) = try await queue.store.inTransaction { db in
         try db.beginWork()
-        try sweep.run(db)
-        return try sweep.look(db)
+        return (try sweep.run(db), try sweep.look(db))
       }
+      for failure in failures { options.onWorkerError?(failure.schedule, failure.error) }
     }
     if isReady { running.noteClaim(hasMore: true) }
     return next.map { .seconds(max(0, min($0.timeIntervalSinceNow, 3_600))) } ?? options.poll
