@@ -6,6 +6,8 @@ import Larder
 struct JobSweep: Sendable {
   let queue: JobQueue
   let queues: [String]
+  /// The worker's name.
+  let worker: String
 
   private static let most = 500
   /// The time between two looks at a batch, in seconds.
@@ -14,16 +16,32 @@ struct JobSweep: Sendable {
   private static let limitAge = 86_400.0
 
   /// Whether a job is ready, and the time of the next sweep; nil for none.
-  func look(_ db: Database) throws -> (isReady: Bool, next: Date?) {
+  ///
+  /// - Parameter ownJobs: the jobs that the worker runs, which it can't lose.
+  func look(_ db: Database, _ ownJobs: [Int64?]) throws -> (isReady: Bool, next: Date?) {
     let isReady = try isReady(db)
-    let dues = try [StoredJob.State.scheduled, .running, .waiting].compactMap { state in
-      try StoredJob.filter { $0.state == state }.order { $0.due }.select { $0.due }.fetchOne(db)
+    var leaseEnd = try first(StoredJob.filter { $0.state == .running }, db)
+    if let end = leaseEnd, end <= Date() { leaseEnd = try first(leases(but: ownJobs), db) }
+    let dues = try [StoredJob.State.scheduled, .waiting].compactMap { state in
+      try first(StoredJob.filter { $0.state == state }, db)
     }
     var opens = try LimitState.filter { $0.opens != nil }.order { $0.opens }
       .select { $0.opens }.fetchOne(db)
     if let last = opens ?? nil, last > Self.farAhead(of: Date()) { opens = .distantPast }
     let schedules = try queue.schedules.map { try $0.next(db) }
-    return (isReady, (dues + [opens ?? nil].compactMap { $0 } + schedules).min())
+    return (isReady, (dues + [leaseEnd, opens ?? nil].compactMap { $0 } + schedules).min())
+  }
+
+  private func first(_ jobs: Query<StoredJob>, _ db: Database) throws -> Date? {
+    try jobs.order { $0.due }.select { $0.due }.fetchOne(db)
+  }
+
+  /// The jobs that run, but for those that this worker is known to run itself. Another one of its own may be of a claim
+  /// whose answer was lost.
+  private func leases(but ownJobs: [Int64?]) -> Query<StoredJob> {
+    let running = StoredJob.filter { $0.state == .running }
+    guard !ownJobs.isEmpty else { return running }
+    return running.filter { !($0.worker == worker && $0.id.in(ownJobs)) }
   }
 
   /// A time that no limit has to open, unless a clock that was ahead has been set back: they wait for seconds.
@@ -38,11 +56,11 @@ struct JobSweep: Sendable {
   /// A schedule's name, and why its job couldn't be put in.
   typealias Failure = (schedule: String, error: any Error)
 
-  func run(_ db: Database) throws -> [Failure] {
+  func run(_ db: Database, _ ownJobs: [Int64?]) throws -> [Failure] {
     let now = Date()
     _ = try StoredJob.filter { $0.state == .scheduled && $0.due <= now }.order { $0.due }
       .claim(db, limit: Self.most) { $0.state = .ready }
-    try endLeases(now, db)
+    try endLeases(but: ownJobs, now, db)
     try openLimits(now, db)
     try checkBatches(now, db)
     return try queue.schedules.compactMap { schedule in
@@ -51,8 +69,11 @@ struct JobSweep: Sendable {
   }
 
   /// Gives the jobs of killed workers to others. A job that has killed its worker each time is dead.
-  private func endLeases(_ now: Date, _ db: Database) throws {
-    let lost = try StoredJob.filter { $0.state == .running && $0.due <= now }.order { $0.due }
+  ///
+  /// This worker's own jobs aren't lost, however long it couldn't extend their leases. It wouldn't begin them again while
+  /// they run, so that each claim would count an attempt without one, until the job is dead.
+  private func endLeases(but ownJobs: [Int64?], _ now: Date, _ db: Database) throws {
+    let lost = try leases(but: ownJobs).filter { $0.due <= now }.order { $0.due }
       .claim(db, limit: Self.most) { $0.due = .value(now) }
     for job in lost {
       let errors = job.errors(with: "its worker was lost", at: now)

@@ -25,7 +25,7 @@ final class JobWorker: Sendable {
     self.queues = queues
     self.options = options
     running = RunningJobs(options.grace)
-    sweep = JobSweep(queue: queue, queues: queues)
+    sweep = JobSweep(queue: queue, queues: queues, worker: name)
   }
 
   /// Has the loop end, once the running jobs have.
@@ -202,19 +202,19 @@ final class JobWorker: Sendable {
   /// Looks for what time has brought. Returns the time until the next look.
   private func look() async throws -> Duration {
     guard !running.isEnding else { return options.poll }
-    let sweep = sweep
+    let (sweep, ownJobs) = (sweep, running.ownJobs)
     // Reads can't choose how a server plans, and a replica may be behind.
     var (isReady, next) =
       isServer
       ? try await queue.store.inTransaction { db in
         try db.beginWork()
-        return try sweep.look(db)
-      } : try await queue.store.read { db in try sweep.look(db) }
+        return try sweep.look(db, ownJobs)
+      } : try await queue.store.read { db in try sweep.look(db, ownJobs) }
     if let due = next, due <= Date() {
       let failures: [JobSweep.Failure]
       (failures, (isReady, next)) = try await queue.store.inTransaction { db in
         try db.beginWork()
-        return (try sweep.run(db), try sweep.look(db))
+        return (try sweep.run(db, ownJobs), try sweep.look(db, ownJobs))
       }
       for failure in failures { options.onWorkerError?(failure.schedule, failure.error) }
     }

@@ -170,6 +170,11 @@ final class RunningJobs: Sendable {
     return state.withLock { $0.jobs.filter { now < $0.value.limit + lease }.map(\.key) }
   }
 
+  /// The jobs that this worker runs, or whose end it hasn't written: they aren't lost.
+  var ownJobs: [Int64?] {
+    state.withLock { $0.jobs.map(\.key) + $0.outcomes.map(\.stored.id) }
+  }
+
   func cancelLost(_ ids: [Int64]) {
     state.withLock { for id in ids { $0.jobs[id]?.cancel(for: .lost) } }
   }

@@ -29,6 +29,10 @@ final class Events: Sendable {
   }
 
   var noted: [String] { list.withLock { $0 } }
+
+  static func has(_ event: String, _ number: Int) -> Bool {
+    all.withLock { $0[number] }?.noted.contains(event) == true
+  }
 }
 
 struct Refused: Error {}
