@@ -85,10 +85,29 @@ struct LimitState: Record {
 
   /// Lets the first blocked jobs of a limit be claimed, also by idle workers. The claim looks whether there is room
   /// for them.
+  ///
+  /// As many of each queue: no worker may serve that of the first ones, and those of another queue would wait for them.
   static func unblock(_ key: String, _ count: Int, _ db: Database) throws {
-    let jobs = try StoredJob.filter { $0.limit == key && $0.state == .blocked }
+    let blocked = StoredJob.filter { $0.limit == key && $0.state == .blocked }
       .order { ($0.priority, $0.id) }
-      .claim(db, limit: count) { $0.state = .ready }
+    var jobs = try blocked.claim(db, limit: count) { $0.state = .ready }
+    for queue in try jobs.count < count ? [] : blockedQueues(db) {
+      let missing = count - jobs.filter { $0.queue == queue }.count
+      guard missing > 0 else { continue }
+      jobs += try blocked.filter { $0.queue == queue }
+        .claim(db, limit: missing) { $0.state = .ready }
+    }
     try StoredJob.wakeWorkers(of: jobs, db)
+  }
+
+  /// The queues that have blocked jobs. Reads one entry of an index for each.
+  private static func blockedQueues(_ db: Database) throws -> [String] {
+    var queues: [String] = []
+    var rest = StoredJob.filter { $0.state == .blocked }
+    while let next = try rest.order({ $0.queue }).select({ $0.queue }).fetchOne(db) {
+      queues.append(next)
+      rest = StoredJob.filter { $0.state == .blocked && $0.queue > next }
+    }
+    return queues
   }
 }

@@ -1,0 +1,37 @@
+import Foundation
+import Larder
+import LarderJobs
+import Testing
+
+@Suite("Limits that jobs share")
+struct JobLimitTests {
+  /// Sets jobs aside, as claims do that find no room.
+  private func block(_ jobs: Query<StoredJob>, _ db: Database) throws {
+    try jobs.update(db) { $0.state = .blocked }
+    let now = Int64(Date().timeIntervalSince1970 * 1_000)
+    try db.executeUpdate(
+      """
+      INSERT INTO larder_job_limit ("key", opens, step, pause, free, used)
+      VALUES ('account', ?, 1, 5, 0, ?)
+      """, now + 30_000, now)
+  }
+
+  @Test("Jobs of a limit that wait in a queue without workers hold no other queue up")
+  func twoQueues() async throws {
+    let (store, events) = (try jobStore(), Events())
+    @Sendable func note(_ text: String) -> Note {
+      var note = Note(text, events)
+      note.change.running = 1
+      return note
+    }
+    try await store.inTransaction { db in
+      for number in 1...50 { try note("mail \(number)").enqueue(db) { $0.queue = "mail" } }
+      try block(StoredJob.all, db)
+      for text in ["one", "two", "three"] { try note(text).enqueue(db) }
+    }
+    try await JobQueue(store, [Note.self]).working {
+      try await wait(store, for: 0, of: StoredJob.filter { $0.queue == "default" })
+    }
+    #expect(events.noted == ["one", "two", "three"])
+  }
+}
