@@ -16,6 +16,25 @@ struct JobLimitTests {
       """, now + 30_000, now)
   }
 
+  @Test("A job that waits for its limit isn't overtaken by one that is put in later")
+  func waiting() async throws {
+    let (store, events) = (try jobStore(), Events())
+    @Sendable func put(_ text: String, _ priority: Int, _ db: Database) throws {
+      var note = Note(text, events)
+      note.change.running = 1
+      try note.enqueue(db) { $0.priority = priority }
+    }
+    try await store.inTransaction { db in
+      try put("third", 0, db)
+      try put("first", -1, db)
+      try block(StoredJob.all, db)
+      try put("fourth", 0, db)
+      try put("second", -1, db)
+    }
+    try await JobQueue(store, [Note.self]).working { try await wait(store, for: 0) }
+    #expect(events.noted == ["first", "second", "third", "fourth"])
+  }
+
   @Test("Jobs of a limit that wait in a queue without workers hold no other queue up")
   func twoQueues() async throws {
     let (store, events) = (try jobStore(), Events())
