@@ -44,7 +44,7 @@ extension Outbox {
   /// The consumer's position is moved once the closure has returned. If the process is killed before, or if the
   /// closure throws, the messages are handled again: use ``OutboxMessage/key``. The worker extends its lease
   /// while the closure runs, so that no other one has the same messages. Cancelling the task cancels the
-  /// closure's; what it has returned from counts.
+  /// closure's; what it has returned from counts, unless the database can't be used until the lease is over.
   ///
   /// The parameters and errors are those of ``follow(_:as:from:options:_:)``.
   public func deliver(

@@ -11,6 +11,8 @@ final class OutboxBell: Sendable {
     var isEnding = false
     var observer: Task<Void, Never>?
     var handling: Task<Void, any Error>?
+    /// Whether a batch is delivered, or its delivery isn't noted yet.
+    var isDelivering = false
     /// Whether a batch is handled in a transaction.
     var isInHandler = false
   }
@@ -35,6 +37,15 @@ final class OutboxBell: Sendable {
       return state.isEnding
     }
     if isEnding { task?.cancel() }
+  }
+
+  var isDelivering: Bool { state.withLock { $0.isDelivering } }
+
+  /// Delivers a batch, and notes that.
+  func delivering(_ body: () async throws -> Void) async rethrows {
+    state.withLock { $0.isDelivering = true }
+    defer { state.withLock { $0.isDelivering = false } }
+    try await body()
   }
 
   /// Whether a batch is being handled.

@@ -43,10 +43,13 @@ final class OutboxWorker<Message: Codable & Sendable>: Sendable {
   var isEnding: Bool { bell.isEnding }
 
   /// Cancels the loop once no handler runs: it may be waiting for a database that is away. What it couldn't write is
-  /// undone, and handled again.
+  /// undone, and handled again. A delivery can't be undone, so that it is written for as long as the lease lasts.
   func cancel(_ loop: Task<Void, any Error>) async {
+    let end = ContinuousClock.now + options.lease
     do {
-      repeat { try await Task.sleep(for: .seconds(1)) } while bell.isHandling
+      repeat {
+        try await Task.sleep(for: .seconds(1))
+      } while bell.isHandling || bell.isDelivering && ContinuousClock.now < end
       loop.cancel()
     } catch {}  // The loop has ended in time.
   }
@@ -187,8 +190,10 @@ final class OutboxWorker<Message: Codable & Sendable>: Sendable {
           try bell.handling { try body(db, messages) }
         }
       case .outside(let body):
-        try await deliver(messages, body)
-        try await store.inTransaction { db in try work.advance(db, past: batch, horizon) }
+        try await bell.delivering {
+          try await deliver(messages, body)
+          try await store.inTransaction { db in try work.advance(db, past: batch, horizon) }
+        }
       }
     } catch let error as ConsumerWork.Taken {
       throw error

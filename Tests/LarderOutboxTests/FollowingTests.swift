@@ -158,6 +158,39 @@ struct FollowingTests {
     try await open.following("mail") { try await open.wait(for: 1, by: "mail") }
   }
 
+  @Test(
+    "What has been delivered counts, although the worker is cancelled and its commit waits for others",
+    arguments: TestStore.all)
+  func slowCommit(_ kind: TestStore) async throws {
+    let open = try kind.open()
+    try await open.append(1)
+    let returned = Notes<Int>()
+    let (held, hold) = AsyncStream<Void>.makeStream()
+    let isOver = DispatchSemaphore(value: 0)
+    let worker = Task { [open] in
+      try await events.deliver(open.store, as: "mail", options: .prompt) { _ in
+        Thread.detachNewThread {
+          try? open.store.inTransaction { db in
+            if kind == .server { try db.executeStatements("LOCK TABLE larder_outbox_consumer") }
+            hold.finish()
+            isOver.wait()
+          }
+        }
+        for await _ in held {}
+        returned.add(1)
+      }
+    }
+    try await eventually { !returned.all.isEmpty }
+    worker.cancel()
+    // For longer than the second after which a worker ends that has nothing to write.
+    let time = ContinuousClock.now + .milliseconds(2_500)
+    try await eventually { ContinuousClock.now > time }
+    isOver.signal()
+    try await worker.value
+    #expect(returned.all.count == 1)
+    #expect(try await open.consumer("mail")?.waiting == 0)
+  }
+
   @Test("The lease is extended while messages are delivered", arguments: TestStore.all)
   func extended(_ kind: TestStore) async throws {
     let open = try kind.open()
