@@ -12,6 +12,9 @@ struct ClaimedJob: Sendable {
     return limit
   }
 
+  /// The limit's key as databases compare it: Swift takes texts for equal whose bytes differ.
+  var limitBytes: [UInt8] { Array((stored.limit ?? "").utf8) }
+
   /// Whether the job comes before another one of its queue.
   func isBefore(_ other: ClaimedJob) -> Bool {
     (stored.priority, stored.id ?? 0) < (other.stored.priority, other.stored.id ?? 0)
@@ -69,13 +72,13 @@ struct JobClaim: Sendable {
   private func admitted(
     _ claimed: [ClaimedJob], of name: String, _ db: Database
   ) throws -> [ClaimedJob] {
-    let limited = Dictionary(grouping: claimed.filter { $0.limit != nil }) { $0.stored.limit ?? "" }
+    let limited = Dictionary(grouping: claimed.filter { $0.limit != nil }, by: \.limitBytes)
     guard !limited.isEmpty else { return claimed }
     var claimed = claimed
     var blocked: Set<Int64?> = []
     // In the order of the keys, in which all workers lock them: nobody waits for one who waits for him.
-    for (key, jobs) in limited.sorted(by: { $0.key < $1.key }) {
-      guard let limit = jobs.first?.limit else { continue }
+    for (_, jobs) in limited.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
+      guard let limit = jobs.first?.limit, let key = jobs.first?.stored.limit else { continue }
       let now = Date()
       var state = try LimitState.locked(key, now, db)
       let running = try StoredJob.filter { $0.limit == key && $0.state == .running }.fetchCount(db)

@@ -96,13 +96,11 @@ struct JobOutcome: Sendable {
 
   /// Lets in one job for each that has ended, of the limits of jobs that run at a time.
   private static func release(_ outcomes: [JobOutcome], _ db: Database) throws {
-    var counts: [String: Int] = [:]
-    for outcome in outcomes {
-      guard let limit = outcome.claimed.limit, limit.running != nil else { continue }
-      counts[limit.key, default: 0] += 1
-    }
-    for (key, count) in counts.sorted(by: { $0.key < $1.key }) {
-      try LimitState.unblock(key, count, db)
+    let ended = outcomes.map(\.claimed).filter { $0.limit?.running != nil }
+    let limited = Dictionary(grouping: ended, by: \.limitBytes)
+    for (_, jobs) in limited.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
+      guard let key = jobs.first?.stored.limit else { continue }
+      try LimitState.unblock(key, jobs.count, db)
     }
   }
 

@@ -53,4 +53,26 @@ struct JobLimitTests {
     }
     #expect(events.noted == ["one", "two", "three"])
   }
+
+  @Test("Keys of limits whose bytes differ are two limits, although Unicode takes them for equal")
+  func bytes() async throws {
+    let (store, events) = (try jobStore(), Events())
+    let keys = ["caf\u{E9}", "cafe\u{301}"]
+    try await store.inTransaction { db in
+      for number in 1...3 {
+        for key in keys {
+          var note = Note("\(key) \(number)", events)
+          (note.change.running, note.change.key, note.change.isEndless) = (1, key, true)
+          try note.enqueue(db)
+        }
+      }
+    }
+    try await JobQueue(store, [Note.self]).working {
+      try await wait(store, for: 4, of: StoredJob.filter { $0.state == .blocked })
+      let running = try await store.read { db in
+        try StoredJob.filter { $0.state == .running }.fetchAll(db).compactMap(\.limit)
+      }
+      #expect(Set(running.map { Array($0.utf8) }) == Set(keys.map { Array($0.utf8) }))
+    }
+  }
 }

@@ -56,7 +56,9 @@ struct Note: Job {
     options.attempts = change.attempts
     (options.due, options.unique) = (change.due, change.unique)
     if let seconds = change.timeLimit { options.timeLimit = .seconds(seconds) }
-    if let running = change.running { options.limit = JobLimit("account", running: running) }
+    if let running = change.running {
+      options.limit = JobLimit(change.key ?? "account", running: running)
+    }
     if let starts = change.starts {
       options.limit = JobLimit("account", starts: starts, per: .milliseconds(400))
     }
@@ -78,6 +80,7 @@ struct JobChange: Codable {
   var attempts = 20
   var timeLimit: Double?
   var running: Int?
+  var key: String?
   var starts: Int?
   var isFinal = false
   var isEndless = false
