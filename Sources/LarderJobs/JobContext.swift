@@ -33,6 +33,8 @@ public struct JobContext: Sendable {
     _ body: @escaping @Sendable (Database) throws -> T
   ) async throws -> T {
     let job = lease.job
+    lease.isCompleting.store(true, ordering: .releasing)
+    defer { lease.isCompleting.store(false, ordering: .releasing) }
     let value = try await store.inTransaction { db in
       let ended = try StoredJob.filter {
         $0.id == job.id && $0.state == .running && $0.attempts == job.attempts
@@ -50,8 +52,15 @@ public struct JobContext: Sendable {
 final class JobLease: Sendable {
   let job: StoredJob
   let isComplete = Atomic<Bool>(false)
+  /// Whether it is ending itself: then its row may be gone before ``isComplete`` is set.
+  let isCompleting = Atomic<Bool>(false)
 
   init(_ job: StoredJob) { self.job = job }
+
+  /// Whether another worker may have the job if its row isn't this worker's.
+  var canBeLost: Bool {
+    !isCompleting.load(ordering: .acquiring) && !isComplete.load(ordering: .acquiring)
+  }
 }
 
 /// A reason why a job isn't done, beside the job's own errors.

@@ -231,7 +231,7 @@ final class JobWorker: Sendable {
       store: queue.store, id: id, attempt: claimed.stored.attempts, lease: lease)
     // One of an unknown type fails by itself, and not because its time is over.
     let timeLimit = ((try? claimed.job.get().options) ?? JobOptions()).timeLimit
-    running.start(id, timeLimit) { [options] reason in
+    running.start(id, lease, timeLimit) { [options] reason in
       var failure: (any Error)?
       do {
         try await claimed.job.get().run(context)

@@ -31,6 +31,7 @@ final class RunningJobs: Sendable {
   private struct RunningJob {
     let task: Task<Void, Never>
     let limit: ContinuousClock.Instant
+    let lease: JobLease
     var reason = Reason.none
 
     mutating func cancel(for reason: Reason) {
@@ -52,7 +53,7 @@ final class RunningJobs: Sendable {
 
   /// Begins a job's task.
   func start(
-    _ id: Int64, _ timeLimit: Duration,
+    _ id: Int64, _ lease: JobLease, _ timeLimit: Duration,
     _ body: @escaping @Sendable (_ reason: () -> Reason) async -> JobOutcome
   ) {
     // A limit of centuries would overflow.
@@ -64,7 +65,7 @@ final class RunningJobs: Sendable {
         let outcome = await body { self.reason(for: id) }
         self.end(id, outcome)
       }
-      state.jobs[id] = RunningJob(task: task, limit: limit)
+      state.jobs[id] = RunningJob(task: task, limit: limit, lease: lease)
       setTimer(min(limit, state.ending ?? limit), &state)
     }
   }
@@ -175,8 +176,13 @@ final class RunningJobs: Sendable {
     state.withLock { $0.jobs.map(\.key) + $0.outcomes.map(\.stored.id) }
   }
 
+  /// Cancels jobs that others have by now. One that has ended itself has lost its row, and goes on.
   func cancelLost(_ ids: [Int64]) {
-    state.withLock { for id in ids { $0.jobs[id]?.cancel(for: .lost) } }
+    state.withLock { state in
+      for id in ids where state.jobs[id]?.lease.canBeLost == true {
+        state.jobs[id]?.cancel(for: .lost)
+      }
+    }
   }
 
   func cancelAll() {

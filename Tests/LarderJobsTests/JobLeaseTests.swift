@@ -33,12 +33,40 @@ struct JobLeaseTests {
     }
     #expect(events.noted == ["held", "release", "end of held"])
   }
+
+  @Test("A job that goes on after it has completed isn't cancelled")
+  func completed() async throws {
+    let (store, events) = (try jobStore(), Events())
+    var options = JobWorkerOptions.prompt
+    options.lease = .milliseconds(600)
+    try await store.inTransaction { db in
+      try Held("other", events).enqueue(db)
+      var completing = Held("completing", events)
+      completing.completes = true
+      try completing.enqueue(db)
+    }
+    try await JobQueue(store, [Held.self]).working(options) {
+      try await wait { events.noted.contains("completing is complete") }
+      // The leases of the worker's jobs are extended thrice.
+      var ends: Set<Date> = []
+      try await wait {
+        let job = try await store.read { db in try StoredJob.all.fetchOne(db) }
+        if let job { ends.insert(job.due) }
+        return ends.count == 4
+      }
+      Events.note("release", events.number)
+      try await wait(store, for: 0)
+      try await wait { events.noted.contains("end of completing") }
+    }
+    #expect(!events.noted.contains("completing was cancelled"))
+  }
 }
 
 /// A job that runs until the event `release`, also if it is cancelled.
 struct Held: Job {
   var text: String
   var events: Int
+  var completes = false
 
   init(_ text: String, _ events: Events) {
     self.text = text
@@ -47,10 +75,15 @@ struct Held: Job {
 
   func run(_ context: JobContext) async throws {
     Events.note(text, events)
+    if completes {
+      try await context.complete { _ in }
+      Events.note("\(text) is complete", events)
+    }
     while !Events.has("release", events) {
       // A task of its own isn't cancelled.
       await Task { try? await Task.sleep(for: .milliseconds(2)) }.value
     }
+    if Task.isCancelled { Events.note("\(text) was cancelled", events) }
     Events.note("end of \(text)", events)
   }
 }
