@@ -48,12 +48,17 @@ struct ConsumerWork: Sendable {
     guard let row = try row.fetchOne(db) else {
       return Look(hasNews: false, taken: nil, needsLease: true)
     }
-    let isOwn = row.worker == worker
-    let isTaken = !isOwn && row.worker != nil && row.due > Date()
+    let (now, isOwn) = (Date(), row.worker == worker)
+    let isTaken = !isOwn && row.worker != nil && row.due > now && row.due < farAhead(of: now)
     return Look(
       hasNews: try hasNews(db, after: row.position), taken: isTaken ? row.due : nil,
-      needsLease: !isOwn || row.due < Date().addingTimeInterval(lease * 2 / 3))
+      needsLease: !isOwn || row.due < now.addingTimeInterval(lease * 2 / 3)
+        || row.due > now.addingTimeInterval(lease * 3 / 2))
   }
+
+  /// A time until which no lease lasts, unless a clock that was ahead has been set back. Workers of other versions of the
+  /// program may have longer leases than this one.
+  private func farAhead(of now: Date) -> Date { now.addingTimeInterval(lease * 10 + 3_600) }
 
   private func hasNews(_ db: Database, after position: Int64) throws -> Bool {
     try StoredMessage.after(position, of: outbox).exists(db)
@@ -67,12 +72,14 @@ struct ConsumerWork: Sendable {
   /// Takes the lease, or extends it. Throws ``Taken`` if another worker has it.
   func takeLease(_ db: Database) throws {
     let (now, end) = (Date(), leaseEnd)
+    let ahead = farAhead(of: now)
     // A claim skips a row that a transaction has locked, such as that of a long batch.
-    let rows = try row.filter { $0.worker == nil || $0.worker == worker || $0.due <= now }
-      .claim(db, limit: 1) {
-        $0.worker = .value(worker)
-        $0.due = .value(end)
-      }
+    let rows = try row.filter {
+      $0.worker == nil || $0.worker == worker || $0.due <= now || $0.due >= ahead
+    }.claim(db, limit: 1) {
+      $0.worker = .value(worker)
+      $0.due = .value(end)
+    }
     guard rows.isEmpty else { return }
     guard try row.exists(db) else {
       throw DatabaseError(

@@ -191,6 +191,29 @@ struct FollowingTests {
     #expect(try await open.consumer("mail")?.waiting == 0)
   }
 
+  @Test(
+    "A lease that a clock was far ahead for is taken over, or shortened by its own worker",
+    arguments: TestStore.all)
+  func clockSetBack(_ kind: TestStore) async throws {
+    let open = try kind.open()
+    try await events.addConsumer(open.store, "copy", from: .beginning)
+    try await open.append(1)
+    let ahead = Date().addingTimeInterval(86_400)
+    try await open.take(until: ahead)
+    try await open.following {
+      try await open.wait(for: 1)
+      let due = Int64(ahead.timeIntervalSince1970 * 1_000)
+      try await open.store.inTransaction { db in
+        _ = try db.executeUpdate("UPDATE larder_outbox_consumer SET due = ?", due)
+      }
+      try await eventually {
+        try await open.store.read { db in
+          try db.value("SELECT due FROM larder_outbox_consumer", as: Int64.self) ?? due
+        } < due - 3_600_000
+      }
+    }
+  }
+
   @Test("The lease is extended while messages are delivered", arguments: TestStore.all)
   func extended(_ kind: TestStore) async throws {
     let open = try kind.open()
