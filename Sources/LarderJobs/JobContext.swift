@@ -11,8 +11,9 @@ public struct JobContext: Sendable {
   public let attempt: Int
   let lease: JobLease
 
-  /// A text that no other job has, the same for all attempts: for systems elsewhere that recognize a repeated
-  /// request by its key (`Idempotency-Key`).
+  /// A text that no other job of this database has, the same for all attempts: for systems elsewhere that recognize a
+  /// repeated request by its key (`Idempotency-Key`). Another database has the same keys: put a text of the program's own
+  /// before them if both use one system.
   public var key: String { "larder-job-\(id)" }
 
   /// Makes the job's changes in this database, and ends the job, in one transaction: it is done exactly once.

@@ -11,6 +11,9 @@ import Larder
 ///
 /// The processes that have the schedule put in one job for each time, however many they are. If no worker ran at one
 /// time or several, one job is put in once there is one again.
+///
+/// In a time zone whose clocks are changed, the hour that comes twice in autumn counts once: nothing is put in for the
+/// second one.
 public struct JobSchedule: Sendable {
   let name: String
   let times: CronTimes

@@ -74,8 +74,9 @@ public struct OutboxMessage<Message: Codable & Sendable>: Sendable {
   /// The value that was appended.
   public let payload: Message
 
-  /// A text that no other message has: for systems elsewhere that recognize a repeated request by its key
-  /// (`Idempotency-Key`).
+  /// A text that no other message of this database has: for systems elsewhere that recognize a repeated request by its
+  /// key (`Idempotency-Key`). Another database has the same keys: put a text of the program's own before them if both use
+  /// one system.
   public var key: String { "larder-outbox-\(position)" }
 
   init(_ stored: StoredMessage) throws {
