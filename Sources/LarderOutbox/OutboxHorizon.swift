@@ -22,8 +22,8 @@ struct OutboxHorizon: Sendable {
   private(set) var complete: Int64
   /// A position that will be complete once the transactions up to an id have ended.
   private var next: (position: Int64, transaction: Int64)?
-  /// The server that all this holds for: the time at which it was started. One that takes over after a loss may
-  /// give positions anew.
+  /// The server that all this holds for: the time at which it was started, or has begun anew. One that takes over after
+  /// a loss may give positions anew.
   private(set) var server: String?
 
   /// - Parameter isServer: whether the database isn't SQLite's.
@@ -73,8 +73,14 @@ struct OutboxHorizon: Sendable {
     let server: String
   }
 
-  private static let started: SQL =
-    "CAST(extract(epoch FROM pg_postmaster_start_time()) AS TEXT)"
+  /// A server one of whose processes was killed begins anew with the start that it had, and without the commits that
+  /// `synchronous_commit = off` hasn't written. Its statistics begin then, too. Version 14 would read these from a file
+  /// that another process has to write first.
+  private static let started: SQL = """
+    concat(extract(epoch FROM pg_postmaster_start_time()), ' ', \
+    CASE WHEN CAST(current_setting('server_version_num') AS INTEGER) >= 150000 \
+    THEN (SELECT extract(epoch FROM "stats_reset") FROM pg_stat_bgwriter) END)
+    """
   private static let look: SQL = """
     SELECT (SELECT max("id") FROM "larder_outbox") AS "last", \
     CAST(CAST(pg_snapshot_xmin(pg_current_snapshot()) AS TEXT) AS BIGINT) AS "oldest", \

@@ -3,6 +3,7 @@ import Larder
 import LarderOutbox
 import LarderPostgres
 import PostgresSupport
+import TestSupport
 import Testing
 
 /// A server's transactions run at the same time, and commit in another order than they append in.
@@ -101,6 +102,56 @@ struct ServerOrderTests {
     try older.next()
     try await open.following { try await open.wait(for: 2) }
     #expect(try await open.copied() == [1, 2])
+  }
+
+  @Test(
+    "A server that has lost its last commits with one of its processes gives their positions again, and none is passed over"
+  )
+  func killedProcess() async throws {
+    let server = try PostgresServer()
+    let store = try PostgresPool(server.address)
+    let open = OpenStore(store, try ScratchFolder())
+    try Migrator(OutboxTables.migrations + [Migration("copies") { try Copy.table.create($0) }])
+      .migrate(store)
+    func checkpointer() async throws -> pid_t? {
+      try await store.inDatabase { db in
+        try db.fetch(
+          pid_t.self, "SELECT pid FROM pg_stat_activity WHERE backend_type = 'checkpointer'"
+        ).first
+      }
+    }
+    try await open.following {
+      try await open.append(1, 2, 3, 4, 5)
+      try await open.wait(for: 5)
+      // As after a loss of the log that `synchronous_commit = off` hasn't written.
+      try await store.inTransaction { db in
+        try db.executeUpdate("DELETE FROM larder_outbox WHERE id > 2")
+        try db.executeUpdate("UPDATE larder_outbox_consumer SET position = 2")
+        _ = try db.value(
+          "SELECT setval(pg_get_serial_sequence('larder_outbox', 'id'), 2)", as: Int64.self)
+      }
+      try await store.inDatabase { db in _ = try db.executeStatements("CHECKPOINT") }
+      let old = try await checkpointer()
+      let session = try await store.inDatabase { db in
+        try db.value("SELECT pg_backend_pid()", as: pid_t.self)
+      }
+      kill(try #require(session), SIGKILL)
+      // All of the server's processes begin anew.
+      try await eventually {
+        let new = try? await checkpointer()
+        return new != nil && new != old
+      }
+      let slow = Steps(store, [{ db in _ = try events.append(db, Event(number: 6)) }])
+      try slow.next()
+      try await open.append(7)
+      // The worker looks several times.
+      let time = ContinuousClock.now + .milliseconds(500)
+      try await eventually { ContinuousClock.now > time }
+      try slow.next()
+      try await open.wait(for: 7)
+    }
+    #expect(try await open.copied() == Array(1...7))
+    withExtendedLifetime(server) {}
   }
 
   @Test("A consumer that is added at the end gets what a transaction commits that was open then")
