@@ -163,7 +163,7 @@ final class DecodedFeed: EngineFeed, AccessCompanion, @unchecked Sendable {
         try beginning(db)
       }
     } catch is SnapshotIsGone {
-      throw FeedPlan.error(SQLState.connectionFailure, "the connection was lost")
+      throw DatabaseError.ofFeed(SQLState.connectionFailure, "the connection was lost")
     } catch {
       throw BeginningError(error: error)
     }
@@ -322,16 +322,20 @@ final class DecodedFeed: EngineFeed, AccessCompanion, @unchecked Sendable {
 
   func next() async throws -> CommittedChanges<RowChange>? {
     // The consumer asks for another one, and so has handled the first, which has told it.
-    let asked = asked.withLock { asked in
-      asked += 1
-      return asked
-    }
-    if plan.hasOtherTables, asked == 2 {
+    if plan.hasOtherTables, isAskedAgain() {
       try? await connections.performOnPrimary(.plain, ScopeCall("changes(of:)")) { [plan] in
         try plan.noteColumns($0)
       }
     }
     return try await buffer.next { [interrupts] in interrupts.wake() }
+  }
+
+  /// Whether the consumer asks for its second transaction.
+  private func isAskedAgain() -> Bool {
+    asked.withLock { asked in
+      asked += 1
+      return asked == 2
+    }
   }
 
   func end() {

@@ -101,7 +101,7 @@ struct FeedPlan: Sendable {
               WHERE r.prpubid = p.oid AND r.prrelid::bigint = w.oid)))
       """, as: Int.self)
     guard let lost, let name = published[Oid(truncatingIfNeeded: lost)] else { return }
-    throw Self.error(
+    throw DatabaseError.ofFeed(
       SQLState.wrongState,
       "\(name.quoted) was dropped, or taken out of the publication \(publication.quotedIdentifier): begin the feed "
         + "anew")
@@ -125,15 +125,9 @@ struct FeedPlan: Sendable {
     }
     guard try rows.get(at: 2, as: Bool.self) else {
       let user = try rows.get(at: 1, as: String.self).quotedIdentifier
-      throw Self.error(
+      throw DatabaseError.ofFeed(
         "42501", "changes(of:) needs a role that may replicate: ALTER ROLE \(user) REPLICATION")
     }
-  }
-
-  static func error(_ sqlState: String, _ message: String) -> DatabaseError {
-    DatabaseError(
-      SQLState.resultCode(of: sqlState), message, engine: PostgresDefinitions.engine,
-      sqlState: sqlState)
   }
 
   // MARK: The slot
@@ -143,7 +137,7 @@ struct FeedPlan: Sendable {
     guard !name.isEmpty, name.utf8.count <= 40,
       name.utf8.allSatisfy("abcdefghijklmnopqrstuvwxyz0123456789_".utf8.contains)
     else {
-      throw Self.error(
+      throw DatabaseError.ofFeed(
         SQLState.wrongState,
         "a feed's name has 1 to 40 characters, which are a to z, digits or _: \(name)")
     }
@@ -172,7 +166,7 @@ struct FeedPlan: Sendable {
   }
 
   static func lost(_ slot: String) -> DatabaseError {
-    Self.error(
+    DatabaseError.ofFeed(
       SQLState.wrongState,
       "the server has given up the slot \(slot), for which it would have had to keep more of its log than "
         + "max_slot_wal_keep_size: remove the feed (LastingFeed.remove), and begin it anew")

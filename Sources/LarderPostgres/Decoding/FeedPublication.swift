@@ -50,7 +50,7 @@ struct FeedPublication {
         }
         if found == numbers, isComplete { return (name, false, true) }
         if isInUse {
-          throw FeedPlan.error(
+          throw DatabaseError.ofFeed(
             "55006", "somebody follows the feed with other tables: \(name.quotedIdentifier)")
         }
         if !isComplete {
@@ -148,7 +148,7 @@ struct FeedPublication {
           """))
     defer { rows.close() }
     guard try rows.next() else {
-      throw FeedPlan.error(
+      throw DatabaseError.ofFeed(
         "42501",
         "changes(of:) needs a publication, which this role can't make. The tables' owner can, with CREATE on "
           + "the database: CREATE PUBLICATION \(name.quotedIdentifier) FOR TABLE \(list)")

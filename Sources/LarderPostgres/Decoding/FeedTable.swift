@@ -30,7 +30,7 @@ struct FeedTable {
   /// Finds a table. Throws if it doesn't exist, or if the server can't report its changes.
   init(_ name: String, needsWholeRows: Bool, in db: Database) throws {
     guard let number = try Self.number(of: name, isRecords: needsWholeRows, in: db) else {
-      throw FeedPlan.error("42P01", "no such table: \(name)")
+      throw DatabaseError.ofFeed("42P01", "no such table: \(name)")
     }
     try self.init(number, name, needsWholeRows: needsWholeRows, in: db)
   }
@@ -45,7 +45,7 @@ struct FeedTable {
       FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
       WHERE c.oid::bigint = \(number)
       """)
-    guard try rows.next() else { throw FeedPlan.error("42P01", "no such table: \(name)") }
+    guard try rows.next() else { throw DatabaseError.ofFeed("42P01", "no such table: \(name)") }
     self.name = Name(
       schema: try rows.get(at: 0, as: String.self), table: try rows.get(at: 1, as: String.self))
     let kind = try rows.get(at: 2, as: String.self)
@@ -64,13 +64,13 @@ struct FeedTable {
     if isPartitioned { return }
     let quotedName = self.name.quoted
     guard kind == "r", isLogged else {
-      throw FeedPlan.error(
+      throw DatabaseError.ofFeed(
         SQLState.notSupported,
         "the changes of \(quotedName) can't be followed: it isn't an ordinary, logged table")
     }
     // The server would refuse updates of a published table without a key.
     guard identity == "f" || !needsWholeRows && hasKey && identity != "n" else {
-      throw FeedPlan.error(
+      throw DatabaseError.ofFeed(
         SQLState.wrongState,
         needsWholeRows
           ? Self.reportsKeyOnly(self.name)
@@ -83,7 +83,7 @@ struct FeedTable {
         AND attnum > 0 AND NOT attisdropped AND attgenerated <> ''
       """, as: String.self)
     if let generated {
-      throw FeedPlan.error(
+      throw DatabaseError.ofFeed(
         SQLState.notSupported,
         "\(quotedName).\(generated.quotedIdentifier) is a generated column, whose values the server doesn't "
           + "report: follow the table by its name, not by its record")

@@ -1,5 +1,4 @@
 import Larder
-import Glibc
 import LarderSQLite
 
 /// A feed that a server remembers by a name, whether or not somebody follows it: see `ChangeFeed.lasting(as:)`.
@@ -78,7 +77,7 @@ public struct LastingFeed: Hashable, Sendable {
         }
       } catch let error as DatabaseError where error.sqlState == "55P03" {
         guard MonotonicClock.now < end else { throw error }
-        usleep(50_000)
+        BusyHandler.sleep(.milliseconds(50))
       }
     }
   }
