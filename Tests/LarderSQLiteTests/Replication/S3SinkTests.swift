@@ -20,22 +20,35 @@ private final class MotoServer: Sendable {
       .first { FileManager.default.isExecutableFile(atPath: $0) }
   }()
 
+  /// The server chooses its port by itself and prints it: one that is chosen here may be somebody's by the time that the
+  /// server binds it.
   init() throws {
-    let port = Int.random(in: 20000..<60000)
-    endpoint = "http://127.0.0.1:\(port)"
-    process = Process()
+    let output = Pipe()
+    let process = Process()
     process.executableURL = URL(filePath: Self.program ?? "")
-    process.arguments = ["-H", "127.0.0.1", "-p", String(port)]
+    process.arguments = ["-H", "127.0.0.1", "-p", "0"]
     process.standardOutput = FileHandle.nullDevice
-    process.standardError = FileHandle.nullDevice
+    process.standardError = output
     try process.run()
-    let deadline = Date(timeIntervalSinceNow: 60)
-    while (try? createBucket()) == nil {
-      guard Date() < deadline, process.isRunning else {
-        throw DatabaseError(.ioError, "the server doesn't begin")
+    var printed = ""
+    var found: String?
+    while found == nil {
+      let more = output.fileHandleForReading.availableData
+      guard !more.isEmpty else {
+        throw DatabaseError(.ioError, "the server doesn't begin: \(printed)")
       }
-      usleep(100_000)
+      printed += String(decoding: more, as: UTF8.self)
+      found = (try? /http:\/\/127\.0\.0\.1:[0-9]+(?=\s)/.firstMatch(in: printed)).map {
+        String($0.output)
+      }
     }
+    endpoint = found ?? ""
+    self.process = process
+    // Each request is a line: a pipe that nobody reads would fill up.
+    output.fileHandleForReading.readabilityHandler = { file in
+      if file.availableData.isEmpty { file.readabilityHandler = nil }
+    }
+    try createBucket()
   }
 
   private func createBucket() throws {
