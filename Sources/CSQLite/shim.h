@@ -378,6 +378,13 @@ static inline int larder_sync_file(sqlite3_file *file) {
   return file->pMethods->xSync(file, SQLITE_SYNC_NORMAL);
 }
 
+/// The time by the system's coarse clock. (In Swift the address of a local variable would have its caller check the stack.)
+static inline int64_t larder_coarse_nanoseconds(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
+  return time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
 /// Sleeps while the word holds this value, at most that many nanoseconds (less than 0: for ever).
 static inline void larder_futex_wait(const void *word, uint32_t value, int64_t nanoseconds) {
   struct timespec timeout = {nanoseconds / 1000000000, nanoseconds % 1000000000};

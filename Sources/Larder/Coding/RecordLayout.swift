@@ -57,10 +57,10 @@ package final class RecordLayout: @unchecked Sendable {
     // object, and it would load these each time.
     let (count, elements) = (count, elements)
     do {
-      if row.format.isEngine { try readInEngine(row, into: memory, &index) }
+      if _slowPath(row.format.isEngine) { try readInEngine(row, into: memory, &index) }
       if index < count {
         var distance = self.distance.load(ordering: .relaxed)
-        if distance == 0 { distance = measureDistance(row.statement) }
+        if _slowPath(distance == 0) { distance = measureDistance(row.statement) }
         let values = RowValues(row.statement, distance: distance)
         repeat {
           let element = elements[index]
@@ -75,9 +75,17 @@ package final class RecordLayout: @unchecked Sendable {
         } while index < count
       }
     } catch {
-      for done in 0..<index { properties[done].destroy(memory + elements[done].offset) }
-      throw ColumnFailure(column: index, error: error)
+      throw undo(error, index, memory)
     }
+  }
+
+  /// Destroys the values of the columns before one that has failed, and returns its error.
+  @inline(never)
+  private func undo(
+    _ error: any Error, _ failed: Int, _ memory: UnsafeMutableRawPointer
+  ) -> any Error {
+    for done in 0..<failed { properties[done].destroy(memory + elements[done].offset) }
+    return ColumnFailure(column: failed, error: error)
   }
 
   @inline(never)
@@ -117,7 +125,7 @@ package final class RecordLayout: @unchecked Sendable {
   package func bind(
     _ record: UnsafeRawPointer, _ order: [Int], to arena: BindingArena, from first: Int32 = 1
   ) throws {
-    if arena.isEngine { return try bindInEngine(record, order, to: arena, from: first) }
+    if _slowPath(arena.isEngine) { return try bindInEngine(record, order, to: arena, from: first) }
     var index = first
     for column in order {
       do {
@@ -129,10 +137,17 @@ package final class RecordLayout: @unchecked Sendable {
           }
         }
       } catch {
-        throw ColumnFailure(column: column, error: error)
+        throw Self.failure(error, of: column)
       }
       index &+= 1
     }
+  }
+
+  /// Out of line, since it is needed rarely, and the less code lies between what runs each time, the more of it stays
+  /// in the processor's cache.
+  @inline(never)
+  private static func failure(_ error: any Error, of column: Int) -> any Error {
+    ColumnFailure(column: column, error: error)
   }
 
   /// Binds the properties to the parameters of another engine.

@@ -201,7 +201,10 @@ package final class RecordStatement: Sendable {
 
   func bind(_ record: UnsafeRawPointer, _ layout: RecordLayout, to arena: BindingArena) throws {
     try layout.bind(record, order, to: arena)
-    if values.isEmpty { return }
+    if _slowPath(!values.isEmpty) { try bindValues(to: arena) }
+  }
+
+  private func bindValues(to arena: BindingArena) throws {
     for (index, value) in values.enumerated() {
       let parameter = ParameterBinder(
         arena: arena, index: Int32(truncatingIfNeeded: order.count + index + 1))

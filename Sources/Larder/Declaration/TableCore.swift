@@ -146,7 +146,7 @@ package final class TableCore: Sendable {
 
   @inlinable @inline(__always)
   func check() throws {
-    if isInState([.wrong, .untried]) { try checkDeclaration() }
+    if _slowPath(isInState([.wrong, .untried])) { try checkDeclaration() }
   }
 
   @usableFromInline
@@ -166,8 +166,13 @@ package final class TableCore: Sendable {
   @usableFromInline @inline(__always)
   func checkHasKey() throws {
     try check()
-    if sql.key.isEmpty {
-      throw RecordError.declaration(table: name, problem: "it has no primary key to find a row by")
+    if _slowPath(sql.key.isEmpty) { throw keyError }
+  }
+
+  @usableFromInline
+  var keyError: RecordError {
+    @inline(never) get {
+      .declaration(table: name, problem: "it has no primary key to find a row by")
     }
   }
 

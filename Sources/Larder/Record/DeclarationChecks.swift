@@ -61,7 +61,7 @@ extension TableCore {
   /// Throws if the declaration is wrong or that of a view, or if it has no key to find rows by.
   @usableFromInline
   func checkChangesRows() throws {
-    if isInState([.wrong, .untried, .view]) { try checkWritable() }
+    if _slowPath(isInState([.wrong, .untried, .view])) { try checkWritable() }
     try checkHasKey()
   }
 

@@ -9,10 +9,12 @@ extension TableCore {
   func write(
     _ statement: RecordStatement, _ record: UnsafeRawPointer, _ db: Database, for use: TableUse
   ) throws -> Int {
-    if state.load(ordering: .relaxed) != 0 { try checkWriting(record) }
+    if _slowPath(state.load(ordering: .relaxed) != 0) { try checkWriting(record) }
     do {
       return try db.run(statement.sql, of: tableNumber, for: use, { self }) {
-        if isInState(.unlikeDeclared) { try checkFits(record, statement.order, for: use, db) }
+        if _slowPath(isInState(.unlikeDeclared)) {
+          try checkFits(record, statement.order, for: use, db)
+        }
         try statement.bind(record, layout, to: $0)
       }
     } catch {

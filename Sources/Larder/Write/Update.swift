@@ -104,13 +104,13 @@ extension Table {
 extension TableCore {
   @usableFromInline
   func update(_ record: UnsafeRawPointer, _ db: Database) throws {
-    if try !updateIfThere(record, db) { throw try missing(record, db) }
+    if _slowPath(try !updateIfThere(record, db)) { throw try missing(record, db) }
   }
 
   /// Updates the row with the record's key and version. Returns false if no row was changed.
   func updateIfThere(_ record: UnsafeRawPointer, _ db: Database) throws -> Bool {
     try checkChangesRows()
-    if hasVersion { try checkVersion(record, db) }
+    if _slowPath(hasVersion) { try checkVersion(record, db) }
     return try write(update, record, db, for: .wholeRecord) > 0
   }
 

@@ -34,8 +34,8 @@ final class ServerFigures: Sendable {
   ///
   /// - Parameter isAlive: whether the server has answered, and the connection is open.
   func noteScope(roundTrips count: Int, isAlive: Bool) {
-    attempts.add(1, ordering: .relaxed)
-    roundTrips.add(count, ordering: .relaxed)
+    attempts.wrappingAdd(1, ordering: .relaxed)
+    roundTrips.wrappingAdd(count, ordering: .relaxed)
     if isAlive, isInDoubt.load(ordering: .relaxed) {
       isInDoubt.store(false, ordering: .relaxed)
       state.withLock { $0.noteAlive() }

@@ -65,7 +65,7 @@ final class PostgresRetries: EngineRetries {
   }
 
   /// Counts a retry.
-  func noteRetry() { retries.add(1, ordering: .relaxed) }
+  func noteRetry() { retries.wrappingAdd(1, ordering: .relaxed) }
 
   /// Tells the log, once in an outage, that no connection can be opened.
   private func tellOfOutage() {

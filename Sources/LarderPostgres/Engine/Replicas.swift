@@ -168,7 +168,7 @@ final class Replicas: EngineReplicas {
 
     func next() -> Replica? {
       let all = replicas.replicas
-      while case let index = count.add(1, ordering: .relaxed).oldValue, index < all.count {
+      while case let index = count.wrappingAdd(1, ordering: .relaxed).oldValue, index < all.count {
         let replica = all[(first &+ index) % all.count]
         if !replica.isLeftOut { return replica }
       }
@@ -275,7 +275,7 @@ private final class Replica: Sendable {
 
   var isLeftOut: Bool { isOut.load(ordering: .acquiring) }
 
-  func note() { reads.add(1, ordering: .relaxed) }
+  func note() { reads.wrappingAdd(1, ordering: .relaxed) }
 
   /// Notes how far it has replayed the log, of which a part is needed. Nothing is known if it didn't answer.
   func note(replayed: CommitPosition, of needed: CommitPosition) {

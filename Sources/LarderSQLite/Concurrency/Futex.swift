@@ -19,7 +19,7 @@ struct Futex: ~Copyable {
 
   func store(_ value: UInt32) { word.pointee.store(value, ordering: .releasing) }
 
-  func increment() { word.pointee.add(1, ordering: .releasing) }
+  func increment() { word.pointee.wrappingAdd(1, ordering: .releasing) }
 
   /// Sleeps while the number is this one, at most for a time; perhaps shorter.
   func wait(while value: UInt32, nanoseconds: Int) {

@@ -13,7 +13,7 @@ package struct Retry {
   ///   - isTransient: for an engine other than SQLite, whether a retry may avoid the error, such as a
   ///     conflict or a lost connection.
   package init(limit: Duration?, isTransient: (@Sendable (DatabaseError) -> Bool)? = nil) {
-    self.limit = limit?.bounded
+    self.limit = limit
     self.isTransient = isTransient
   }
 
@@ -25,7 +25,8 @@ package struct Retry {
     let isBusy = known.code == .busy && known.extendedCode != .busyTimeout
     guard isTransient.map({ $0(known) }) ?? isBusy else { throw error }
     attempts += 1
-    let deadline = deadline ?? MonotonicClock.now + limit
+    // Bounded here, since the initializer runs before each transaction.
+    let deadline = deadline ?? MonotonicClock.now + limit.bounded
     self.deadline = deadline
     // A lost server needs longer to come back.
     let longest =

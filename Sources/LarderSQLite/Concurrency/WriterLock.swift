@@ -270,7 +270,7 @@ final class WriterLock: @unchecked Sendable {
   }
 
   private func timeoutError() -> DatabaseError {
-    refusals.add(1, ordering: .relaxed)
+    refusals.wrappingAdd(1, ordering: .relaxed)
     let now = MonotonicClock.now
     let seen = queue.withLock { $0.seen }
     var text = "waited longer than \(timeout) for its turn to write"

@@ -197,7 +197,8 @@ package final class Connection {
   /// Throws unless the connection is open, and this thread and process may use it.
   @inline(__always)
   package func check() throws {
-    guard handle != nil, isAccessible, blockedReasons.load(ordering: .relaxed) == 0 else {
+    guard _fastPath(handle != nil && isAccessible && blockedReasons.load(ordering: .relaxed) == 0)
+    else {
       return try checkAgain()
     }
   }

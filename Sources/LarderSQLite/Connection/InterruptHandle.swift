@@ -33,7 +33,7 @@ public final class InterruptHandle: Sendable {
   /// Makes the statements that run now throw `ResultCode.interrupt`, which rolls back a
   /// transaction that they write in. Does nothing when none runs, or the database is closed.
   public func interrupt() {
-    counter.add(1, ordering: .relaxed)
+    counter.wrappingAdd(1, ordering: .relaxed)
     stop()
     address.withLock { address in
       if let handle = OpaquePointer(bitPattern: address) { sqlite3_interrupt(handle) }

@@ -10,7 +10,7 @@ package enum ProcessGeneration {
   private static let counter = Atomic<Int>(0)
 
   private static let isWatching: Bool = {
-    pthread_atfork(nil, nil, { ProcessGeneration.counter.add(1, ordering: .relaxed) }) == 0
+    pthread_atfork(nil, nil, { ProcessGeneration.counter.wrappingAdd(1, ordering: .relaxed) }) == 0
   }()
 
   package static var current: Int { counter.load(ordering: .relaxed) }

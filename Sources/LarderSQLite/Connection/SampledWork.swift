@@ -1,3 +1,4 @@
+import CSQLite
 import Glibc
 import Synchronization
 
@@ -59,7 +60,8 @@ struct SampledWork: ~Copyable, Sendable {
   func end(_ start: Reading) {
     let spent = MonotonicClock.coarseNanoseconds &- start.coarse
     if !start.isTimed, spent < long {
-      pending.add(1, ordering: .relaxed)
+      // Wrapping: `add` traps on overflow, for which it compares and exchanges in a loop.
+      pending.wrappingAdd(1, ordering: .relaxed)
     } else {
       endTimed(start, spent)
     }
@@ -92,14 +94,14 @@ struct SampledWork: ~Copyable, Sendable {
     // Whether it is long is asked of the same clock for all, or those that it takes for long would count twice.
     guard spent.coarse < long else { return add(time, 1) }
     typical.store(time, ordering: .relaxed)
-    let count = samples.add(1, ordering: .relaxed).newValue
+    let count = samples.wrappingAdd(1, ordering: .relaxed).newValue
     interval.store(count < Self.first ? 0 : 32 + now & 31, ordering: .relaxed)
     add(time, pending.exchange(0, ordering: .relaxed) &+ 1)
   }
 
   private func add(_ time: Int, _ count: Int) {
     histogram.add(time, count)
-    total.add(time &* count, ordering: .relaxed)
+    total.wrappingAdd(time &* count, ordering: .relaxed)
     // Threads that write to the same place wait for one another.
     if time > longest.load(ordering: .relaxed) { longest.max(time, ordering: .relaxed) }
   }
@@ -114,7 +116,7 @@ struct SampledWork: ~Copyable, Sendable {
   func take(_ other: borrowing SampledWork) {
     other.settle()
     guard histogram.take(other.histogram) else { return }
-    total.add(other.total.exchange(0, ordering: .relaxed), ordering: .relaxed)
+    total.wrappingAdd(other.total.exchange(0, ordering: .relaxed), ordering: .relaxed)
     longest.max(other.longest.exchange(0, ordering: .relaxed), ordering: .relaxed)
     last.store(other.last.load(ordering: .relaxed), ordering: .relaxed)
     ended.store(other.ended.load(ordering: .relaxed), ordering: .relaxed)
@@ -139,11 +141,7 @@ final class StatementTimes: Sendable {
 extension MonotonicClock {
   /// The time by the system's coarse clock, which goes in ticks of 1 to 10 ms and takes an eighth as long to read.
   @inline(__always)
-  static var coarseNanoseconds: Int {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC_COARSE, &time)
-    return time.tv_sec &* 1_000_000_000 &+ time.tv_nsec
-  }
+  static var coarseNanoseconds: Int { Int(larder_coarse_nanoseconds()) }
 
   /// Two ticks of the coarse clock. By it only what takes this long is sure to have taken a tick at least.
   static let longCoarse: Int = {

@@ -64,7 +64,7 @@ final class TimedWork: Sendable {
   }
 
   private func add(total spent: Int, longest single: Int, at time: Int) {
-    total.add(spent, ordering: .relaxed)
+    total.wrappingAdd(spent, ordering: .relaxed)
     // Threads that write to the same place wait for one another.
     if single > longest.load(ordering: .relaxed) { longest.max(single, ordering: .relaxed) }
     last.store(single, ordering: .relaxed)
@@ -135,7 +135,7 @@ struct Histogram: ~Copyable, Sendable {
 
   @inline(__always)
   func add(_ nanoseconds: Int, _ count: Int = 1) {
-    counts[Self.bucket(of: nanoseconds)].add(count, ordering: .relaxed)
+    counts[Self.bucket(of: nanoseconds)].wrappingAdd(count, ordering: .relaxed)
   }
 
   /// Adds a duration where one thread at a time does.

@@ -71,35 +71,35 @@ struct StatementMeasurement {
       } ?? false
   }
 
-  /// Whether the next step isn't timed at all: most of many rows'.
-  @inline(__always)
-  private var isSkipped: Bool {
-    rowCount > Self.sample && rowCount % Self.sample != 0 && !isExact
-  }
-
   /// Measures a step that a closure takes, and sets the deadline for it.
   ///
   /// - Parameter step: takes the step, and returns whether there is a row.
   @inline(__always)
   mutating func step(_ connection: Connection, _ step: () -> Bool) {
-    if isExact { return exactStep(connection, step) }
-    if isSkipped {
+    let isOneOfMany = rowCount > Self.sample
+    if isExact || (isOneOfMany ? rowCount % Self.sample == 0 : isSample) {
+      return timedStep(connection, step)
+    }
+    if isOneOfMany {
       if step() { rowCount &+= 1 }
       return
     }
-    let isOneOfMany = rowCount > Self.sample
-    let isTimed = isSample || isOneOfMany
     let coarse = MonotonicClock.coarseNanoseconds
-    let start = isTimed ? MonotonicClock.nanoseconds : 0
     if step() { rowCount &+= 1 }
-    if isTimed {
-      let weight = isOneOfMany ? Self.sample : 1
-      let spent = (MonotonicClock.nanoseconds &- start) &* weight
-      nanoseconds &+= spent
-      // Not by the coarse clock, of which one tick would be taken for sixteen.
-      if isOneOfMany { return coarseNanoseconds &+= spent }
-    }
     coarseNanoseconds &+= MonotonicClock.coarseNanoseconds &- coarse
+  }
+
+  /// Takes a step that is timed by the clock.
+  private mutating func timedStep(_ connection: Connection, _ step: () -> Bool) {
+    if isExact { return exactStep(connection, step) }
+    let isOneOfMany = rowCount > Self.sample
+    let coarse = MonotonicClock.coarseNanoseconds
+    let start = MonotonicClock.nanoseconds
+    if step() { rowCount &+= 1 }
+    let spent = (MonotonicClock.nanoseconds &- start) &* (isOneOfMany ? Self.sample : 1)
+    nanoseconds &+= spent
+    // Not by the coarse clock where a step stands for sixteen, for which one tick would be taken.
+    coarseNanoseconds &+= isOneOfMany ? spent : MonotonicClock.coarseNanoseconds &- coarse
   }
 
   /// Measures each step.

@@ -34,27 +34,38 @@ extension Database {
     }
   }
 
-  /// Takes a statement of one declared table for the caller alone. It has to go back through
-  /// ``giveBack(_:)``.
+  /// Lends a statement of one declared table to the caller alone. It has to go back through ``giveBack(_:)``, until when
+  /// the cache keeps it.
   ///
   /// - Parameters:
   ///   - number: the table's number.
   ///   - table: returns the table; only called if the statement wasn't checked yet, or can't be compiled.
   @usableFromInline
-  package func take(
+  package func lend(
     _ sql: FixedSQL, of number: Int, for use: TableUse, _ table: () -> any ExpectedTable
-  ) throws -> PreparedStatement {
-    let statement: PreparedStatement
+  ) throws -> Unmanaged<PreparedStatement> {
+    try connection.check()
+    let lent = try cache.lend(sql.number) ?? lendMissing(sql, use, table)
+    try lent._withUnsafeGuaranteedRef { statement in
+      statement.isDeclared = true
+      if _slowPath(statement.checkedMark != connection.schemaMark | number) {
+        try check(statement, number, for: use, [table()])
+      }
+    }
+    return lent
+  }
+
+  @inline(never)
+  private func lendMissing(
+    _ sql: FixedSQL, _ use: TableUse, _ table: () -> any ExpectedTable
+  ) throws -> Unmanaged<PreparedStatement> {
     do {
-      statement = try take(sql)
+      let statement = try take(sql)
+      if statement.cacheEntry.place == nil { cache.park(statement) }
+      return .passUnretained(statement)
     } catch {
       throw explaining(error, use, [table()])
     }
-    statement.isDeclared = true
-    if statement.checkedMark != connection.schemaMark | number {
-      try check(statement, number, for: use, [table()])
-    }
-    return statement
   }
 
   /// The reason why a statement can't be compiled: mostly the problem that checking its tables finds.
@@ -83,10 +94,19 @@ extension Database {
     _ sql: FixedSQL, of number: Int, for use: TableUse, _ table: () -> any ExpectedTable,
     bind: (BindingArena) throws -> Void
   ) throws -> Int {
-    if connection.schemaWriteMark != 0 {
-      return try runKnown(sql, of: number, for: use, table, bind: bind)
+    if _slowPath(connection.schemaWriteMark == 0) {
+      return try runFirst(sql, of: number, for: use, table, bind: bind)
     }
-    return try whileSchemaStays { try runKnown(sql, of: number, for: use, table, bind: bind) }
+    return try runKnown(sql, of: number, for: use, table, bind: bind)
+  }
+
+  /// Runs a statement where the schema may change before it.
+  @inline(never)
+  private func runFirst(
+    _ sql: FixedSQL, of number: Int, for use: TableUse, _ table: () -> any ExpectedTable,
+    bind: (BindingArena) throws -> Void
+  ) throws -> Int {
+    try whileSchemaStays { try runKnown(sql, of: number, for: use, table, bind: bind) }
   }
 
   @inline(__always)
@@ -94,10 +114,11 @@ extension Database {
     _ sql: FixedSQL, of number: Int, for use: TableUse, _ table: () -> any ExpectedTable,
     bind: (BindingArena) throws -> Void
   ) throws -> Int {
-    let statement = try take(sql, of: number, for: use, table)
-    defer { giveBack(statement) }
-    try statement.bind(bind)
-    return try statement.run()
+    try lend(sql, of: number, for: use, table)._withUnsafeGuaranteedRef { statement in
+      defer { giveBack(statement) }
+      try statement.bind(bind)
+      return try statement.run()
+    }
   }
 
   /// Calls a closure with a statement of a declared table before its first row. The closure must not keep it.
@@ -106,9 +127,10 @@ extension Database {
     _ sql: FixedSQL, of number: Int, for use: TableUse, _ table: () -> any ExpectedTable,
     bind: (BindingArena) throws -> Void, _ body: (PreparedStatement) throws -> T
   ) throws -> T {
-    let statement = try take(sql, of: number, for: use, table)
-    defer { giveBack(statement) }
-    try statement.bind(bind)
-    return try statement.whileStepping(body)
+    try lend(sql, of: number, for: use, table)._withUnsafeGuaranteedRef { statement in
+      defer { giveBack(statement) }
+      try statement.bind(bind)
+      return try statement.whileStepping(body)
+    }
   }
 }

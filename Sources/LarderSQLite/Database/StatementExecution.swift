@@ -15,7 +15,12 @@ extension Database {
   package func take(_ sql: FixedSQL) throws -> PreparedStatement {
     try connection.check()
     if let known = cache.take(sql.number) { return known }
-    return try sql.text.withBytes { try find($0, sql.text, number: sql.number) }
+    return try find(sql)
+  }
+
+  @inline(never)
+  private func find(_ sql: FixedSQL) throws -> PreparedStatement {
+    try sql.text.withBytes { try find($0, sql.text, number: sql.number) }
   }
 
   private func find(
@@ -35,8 +40,8 @@ extension Database {
     statement.reset()
     statement.arena.releaseCopies()
     statement.isDeclared = false
-    if statement.arena.isEngine { forgetOutdated(statement) }
-    if !cache.giveBack(statement) { statement.finalize() }
+    if _slowPath(statement.arena.isEngine) { forgetOutdated(statement) }
+    if _slowPath(!cache.giveBack(statement)) { cache.discard(statement) }
   }
 
   /// Binds a statement's values. If that throws, the statement is given back.

@@ -63,6 +63,7 @@ extension Connection {
   }
 
   /// Does the work that is left after a statement has ended.
+  @inline(never)
   func tellHasRun(_ statement: PreparedStatement, _ code: Int32) {
     if afterSteps.contains(.announcedCommit) { onAnnouncedCommit?() }
     if isFollowed { tellFollower(statement, code) }

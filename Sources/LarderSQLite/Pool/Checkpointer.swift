@@ -159,7 +159,7 @@ final class Checkpointer: @unchecked Sendable {
   ) throws -> (logFrames: Int, checkpointed: Int) {
     _ = try database.checkpoint(.passive)
     defer {
-      attempts.add(1, ordering: .relaxed)
+      attempts.wrappingAdd(1, ordering: .relaxed)
       readers.letIn()
     }
     letInLater(within: patience)
@@ -171,7 +171,7 @@ final class Checkpointer: @unchecked Sendable {
 
   /// Lets others read again even if the disk takes its time. Then this checkpoint may be in vain.
   private func letInLater(within patience: Duration) {
-    let attempt = attempts.add(1, ordering: .relaxed).newValue
+    let attempt = attempts.wrappingAdd(1, ordering: .relaxed).newValue
     let limit = patience + Self.longestDelay
     gate.asyncAfter(deadline: .now() + limit.dispatchInterval) { [weak self] in
       guard let self, attempts.load(ordering: .relaxed) == attempt else { return }

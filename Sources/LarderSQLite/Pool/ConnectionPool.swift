@@ -127,7 +127,7 @@ final class ConnectionPool: ScopeRunner, @unchecked Sendable {
   @inline(__always)
   private func enter(_ kind: ScopeKind, _ body: () throws -> Void) throws {
     guard canWrite, !kind.isRead else { return try EnteredScope.run(owner, .reader, body) }
-    transactions.add(1, ordering: .relaxed)
+    transactions.wrappingAdd(1, ordering: .relaxed)
     try EnteredScope.run(owner, .serverConnection, body)
   }
 

@@ -96,7 +96,7 @@ extension ConnectionPool {
   }
 
   func timeoutError() -> DatabaseError {
-    refusals.add(1, ordering: .relaxed)
+    refusals.wrappingAdd(1, ordering: .relaxed)
     let age =
       oldest.map { "; \($0.call) has been using one for \($0.age.inMilliseconds) ms" } ?? ""
     return DatabaseError(

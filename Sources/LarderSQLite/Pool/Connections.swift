@@ -197,7 +197,7 @@ public final class Connections: Sendable {
         return try runOnce(kind, call, body)
       } catch {
         let pause = try retry.pause(after: DatabaseError.naming(engine, in: error))
-        retries.add(1, ordering: .relaxed)
+        retries.wrappingAdd(1, ordering: .relaxed)
         BusyHandler.sleep(pause)
       }
     }
@@ -323,7 +323,7 @@ public final class Connections: Sendable {
         return try await performOnce(kind, call, body)
       } catch {
         let pause = try retry.pause(after: DatabaseError.naming(engine, in: error))
-        retries.add(1, ordering: .relaxed)
+        retries.wrappingAdd(1, ordering: .relaxed)
         try await Task.sleep(for: pause)
       }
     }

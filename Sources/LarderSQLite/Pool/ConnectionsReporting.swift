@@ -8,7 +8,7 @@ extension Connections {
       if let conversion = error as? ConversionError { note(conversion, call) }
       return error
     }
-    failures.add(1, ordering: .relaxed)
+    failures.wrappingAdd(1, ordering: .relaxed)
     if known.path == nil { known.path = place }
     if known.label == nil { known.label = call.name }
     return configuration.reporting(known)
@@ -16,7 +16,7 @@ extension Connections {
 
   /// Counts a value that doesn't convert, and tells the log of it. The error has no place for more.
   private func note(_ error: ConversionError, _ call: ScopeCall) {
-    failures.add(1, ordering: .relaxed)
+    failures.wrappingAdd(1, ordering: .relaxed)
     var shown = error
     shown.sql = nil
     var event = DatabaseError(.mismatch, "\(shown)", sql: error.sql, engine: engine)

@@ -70,12 +70,12 @@ final class ScopeTokenBuckets: @unchecked Sendable {
   /// Whether a scope of the call may run on its task's current thread; then ``end()`` has to follow.
   func begin(_ call: ScopeCall) -> Bool {
     guard bucket(of: call).pointee.load(ordering: .relaxed) >= Self.enough else { return false }
-    if Self.running.add(1, ordering: .relaxed).oldValue < Self.mostRunning { return true }
+    if Self.running.wrappingAdd(1, ordering: .relaxed).oldValue < Self.mostRunning { return true }
     end()
     return false
   }
 
-  func end() { Self.running.subtract(1, ordering: .relaxed) }
+  func end() { Self.running.wrappingSubtract(1, ordering: .relaxed) }
 
   /// Notes how many nanoseconds a scope has taken. If two threads race, one note is lost, which does no harm.
   func note(_ call: ScopeCall, _ time: Int) {

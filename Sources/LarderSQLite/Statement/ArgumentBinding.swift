@@ -87,23 +87,23 @@ extension PreparedStatement {
     try endBinding()
   }
 
-  @usableFromInline
+  @usableFromInline @inline(__always)
   func beginBinding() throws {
-    if isOutdated { try renew() }
+    if _slowPath(isOutdated) { try renew() }
     state = .running
     connection.callDepth &+= 1
     arena.rewind()
   }
 
-  @usableFromInline
+  @usableFromInline @inline(__always)
   func endBinding() throws {
     connection.callDepth &-= 1
     let isClosing = state == .closing
     state = .ready
-    if isClosing { throw closedError() }
+    if _slowPath(isClosing) { throw closedError() }
   }
 
-  @usableFromInline
+  @usableFromInline @inline(never)
   func endBinding(after error: any Error) -> any Error {
     connection.callDepth &-= 1
     state = .ready

@@ -13,7 +13,9 @@ package protocol ExpectedTable: AnyObject, Sendable {
 package enum TableNumber {
   private static let count = Atomic<Int>(0)
 
-  package static func next() -> Int { count.add(1, ordering: .relaxed).newValue & 0xffff_ffff }
+  package static func next() -> Int {
+    count.wrappingAdd(1, ordering: .relaxed).newValue & 0xffff_ffff
+  }
 }
 
 /// The ways in which a statement uses a table.

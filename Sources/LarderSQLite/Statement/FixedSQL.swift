@@ -13,6 +13,6 @@ package final class FixedSQL: Sendable {
 
   package init(_ text: String) {
     self.text = text
-    number = Self.count.add(1, ordering: .relaxed).newValue
+    number = Self.count.wrappingAdd(1, ordering: .relaxed).newValue
   }
 }

@@ -5,6 +5,10 @@ import CSQLite
 /// It has one user at a time. A user remembers the number of its execution; once the statement is reset or
 /// finalized, the number has changed, and a user of the old one gets an error instead of somebody else's row.
 ///
+/// What runs for each statement and row has its rare cases in functions of their own, or behind `_slowPath`, which has
+/// the compiler put them elsewhere: a processor keeps 32 KiB of instructions close by, of which SQLite's own for one
+/// INSERT take 20, and what has to be loaded anew for each row took as long as Larder's instructions themselves.
+///
 /// The unsafe pointer is sound: it is nil from the moment the statement is finalized, which happens
 /// at the latest when the database is closed.
 @usableFromInline
@@ -42,8 +46,8 @@ package final class PreparedStatement {
   @exclusivity(unchecked) private(set) var execution = 0
   /// The number of the row. It goes up with every row, reset and finalization, so that it identifies
   /// a row; it is never 0 or negative.
-  @exclusivity(unchecked) @usableFromInline private(set) var rowNumber = 1
-  @exclusivity(unchecked) private var measurement = StatementMeasurement()
+  @exclusivity(unchecked) @usableFromInline var rowNumber = 1
+  @exclusivity(unchecked) var measurement = StatementMeasurement()
   /// The number of closures that are reading the current row's bytes.
   @exclusivity(unchecked) private var readingDepth = 0
 
@@ -154,7 +158,7 @@ package final class PreparedStatement {
   }
 
   @inline(__always)
-  private func checkNotRunning() throws {
+  func checkNotRunning() throws {
     if isRunning { throw runningError() }
   }
 
@@ -163,15 +167,28 @@ package final class PreparedStatement {
   /// Begins an execution, on a connection that was just checked, and returns its number.
   @usableFromInline @discardableResult
   package func begin() throws -> Int {
-    try checkNotRunning()
-    if !connection.restrictions.isEmpty {
-      do {
-        try connection.restrictions.check(
-          kind, isReadOnly, hasTransaction: connection.hasTransaction, sql: sql)
-      } catch {
-        throw connection.named(error)
-      }
+    if !connection.restrictions.isEmpty { try checkRestrictions() }
+    if _slowPath(state != .ready || isPreparedToRun || connection.isFollowed) {
+      try prepareToBegin()
     }
+    measurement.begin(connection)
+    execution &+= 1
+    return execution
+  }
+
+  private func checkRestrictions() throws {
+    try checkNotRunning()
+    do {
+      try connection.restrictions.check(
+        kind, isReadOnly, hasTransaction: connection.hasTransaction, sql: sql)
+    } catch {
+      throw connection.named(error)
+    }
+  }
+
+  @inline(never)
+  private func prepareToBegin() throws {
+    try checkNotRunning()
     if state != .ready { reset() }
     if isPreparedToRun { try connection.prepareToRun(self) }
     if connection.isFollowed {
@@ -179,40 +196,43 @@ package final class PreparedStatement {
       // Followers may have read tables, and lost the transaction by an error.
       try connection.check()
     }
-    measurement.begin(connection)
-    execution &+= 1
-    return execution
   }
 
   /// Takes one step: true when there is a row.
-  @usableFromInline
+  @usableFromInline @inline(never)
   package func step() throws -> Bool {
-    guard let handle else { return try stepInEngine() }
-    try checkNotRunning()
+    guard let handle, _fastPath(!isRunning) else { return try stepInEngine() }
     let isFirst = state == .ready
     state = .running
     rowNumber &+= 1
-    let code = measurement.isOn ? measuredStep(handle) : rawStep(handle)
-    // One more row of a query's is the most frequent result.
-    if code == SQLITE_ROW, !isFirst, state == .running {
-      state = .row
-      return true
+    let code = _slowPath(measurement.isOn) ? measuredStep(handle) : rawStep(handle)
+    guard _fastPath(state != .closing), code == SQLITE_ROW || _fastPath(code == SQLITE_DONE) else {
+      return try endFailedStep(code, handle, isFirst)
     }
+    state = code == SQLITE_ROW ? .row : .done
+    if isFirst { try updateColumns() }
+    return state == .row
+  }
+
+  /// Ends a step that has failed, or in which somebody has closed the statement: throws, or makes the database
+  /// usable and takes the step again.
+  @inline(never)
+  private func endFailedStep(
+    _ code: Int32, _ handle: OpaquePointer, _ isFirst: Bool
+  ) throws -> Bool {
     let isClosing = state == .closing
     state = code == SQLITE_ROW ? .row : code == SQLITE_DONE ? .done : .failed
-    if isClosing || state == .failed {
-      if isFirst, !isClosing { noteFailure() }
-      if isFirst, !isClosing, connection.makesUsable(after: code) {
+    if isFirst, !isClosing {
+      noteFailure()
+      if connection.makesUsable(after: code) {
         sqlite3_reset(handle)
         state = .ready
         return try step()
       }
-      let error = failure(code, isClosing: isClosing)
-      if isFirst, !isClosing, try vacuumsTrusting(after: error) { return false }
-      throw error
     }
-    if isFirst { try updateColumns() }
-    return state == .row
+    let error = failure(code, isClosing: isClosing)
+    if isFirst, !isClosing, try vacuumsTrusting(after: error) { return false }
+    throw error
   }
 
   /// Announces that all rows of the execution that begins are going to be kept: another engine then reads
@@ -238,8 +258,8 @@ package final class PreparedStatement {
     try begin()
     try stepToEnd()
     guard case .rowChange = kind, !isReadOnly else { return 0 }
-    if let engine { return engine.changes }
-    return Int(sqlite3_changes64(connection.handle))
+    if _fastPath(handle != nil) { return Int(sqlite3_changes64(connection.handle)) }
+    return engine?.changes ?? 0
   }
 
   /// Runs a statement without parameters and rows, regardless of the scope's restrictions.
@@ -267,67 +287,6 @@ package final class PreparedStatement {
     if state == .ready { sqlite3_reset(handle) } else { reset() }
   }
 
-  /// Takes a step of another engine's statement.
-  private func stepInEngine() throws -> Bool {
-    // Returning a row that is in memory involves no wait that would notice a cancellation.
-    if state == .row { try connection.checkCancellation() }
-    if state == .row, !measurement.isOn, arena.stepsInEngine() {
-      rowNumber &+= 1
-      return true
-    }
-    return try runInEngine { try $0.step(until: connection.deadlines.current) }
-  }
-
-  /// Inserts many rows at once, in place of another engine's statement that inserts one.
-  func copy(
-    into table: String, _ columns: [String], failedRow: inout Int?,
-    _ bindNext: (BindingArena) throws -> Bool
-  ) throws {
-    try begin()
-    _ = try runInEngine {
-      try $0.copy(
-        into: table, columns, until: connection.deadlines.current, failedRow: &failedRow
-      ) { try bindNext(arena) }
-      return false
-    }
-  }
-
-  private func runInEngine(_ body: (any EngineStatement) throws -> Bool) throws -> Bool {
-    guard let engine else { throw DatabaseError(.misuse, "the statement is closed") }
-    try checkNotRunning()
-    let isFirst = state == .ready
-    state = .running
-    rowNumber &+= 1
-    connection.engineEffects.formUnion(engine.effects)
-    let mayBeDone = isFirst && engine.mayWrite && !connection.hasTransaction && connection.isOpen
-    var outcome = Result<Bool, any Error>.success(false)
-    func run() -> Bool {
-      outcome = Result { try body(engine) }
-      return (try? outcome.get()) == true
-    }
-    connection.callDepth &+= 1
-    if measurement.isOn { measurement.step(connection, run) } else { _ = run() }
-    connection.callDepth &-= 1
-    let isClosing = state == .closing
-    state = .failed
-    if isClosing { throw closedError() }
-    if mayBeDone { outcome = outcome.mapError(connection.unknownOutcome) }
-    if case .failure(let error as DatabaseError) = outcome, let sqlState = error.sqlState {
-      mayBeStale = SQLState.isOfData(sqlState) || SQLState.isOfSyntaxOrNames(sqlState)
-    }
-    let hasRow = try connection.reporting { try outcome.get() }
-    state = hasRow ? .row : .done
-    if !hasRow, case .rowChange = kind {
-      connection.engineChanges &+= engine.changes
-      if !isReadOnly { connection.lastEngineChanges = engine.changes }
-    }
-    if isFirst, engine.columnNames.count != columnCount {
-      names = nil
-      columnCount = engine.columnNames.count
-    }
-    return hasRow
-  }
-
   @inline(__always)
   private func rawStep(_ handle: OpaquePointer) -> Int32 {
     connection.callDepth &+= 1
@@ -350,20 +309,25 @@ package final class PreparedStatement {
   ///
   /// The result of `sqlite3_reset` is ignored: it is the error that the last step has thrown already.
   package func reset() {
+    if _slowPath(isRunning || connection.measuresSome || connection.isFollowed || handle == nil) {
+      return resetTelling()
+    }
+    let wasReady = state == .ready
+    invalidate()
+    if !wasReady, connection.isOpen, connection.isOfThisProcess { sqlite3_reset(handle) }
+  }
+
+  @inline(never)
+  private func resetTelling() {
     guard !isRunning else { return }
     let wasReady = state == .ready
     let endsEarly = connection.isFollowed && state == .row
-    let event = wasReady || !connection.measuresSome ? nil : endMeasured()
+    let event = endMeasured()
     invalidate()
     guard !wasReady, connection.isOpen, connection.isOfThisProcess else { return }
     if let handle { sqlite3_reset(handle) } else { resetInEngine() }
     if endsEarly { connection.tellFollower(self, SQLITE_DONE) }
     if let event { connection.report(event) }
-  }
-
-  /// Ends the execution in the engine. An error goes to the log, because no caller waits for it.
-  private func resetInEngine() {
-    _ = try? connection.reporting { try engine?.reset(until: connection.deadlines.next) }
   }
 
   /// Adds the execution to what is measured, and returns what the trace is told of it.

@@ -8,9 +8,10 @@ extension PreparedStatement {
   @inline(__always)
   func updateColumns() throws {
     let current = sqlite3_stmt_status(handle, SQLITE_STMTSTATUS_REPREPARE, 0)
-    if generation != current { try updateColumns(current) }
+    if _slowPath(generation != current) { try updateColumns(current) }
   }
 
+  @inline(never)
   private func updateColumns(_ current: Int32) throws {
     noteCompilation(current)
     guard let checkedTables else { return }

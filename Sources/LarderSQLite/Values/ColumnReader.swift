@@ -68,7 +68,7 @@ public struct ColumnReader {
   /// UTF-16 in a database that stores that; `ResultCode.noMemory` where memory is short.
   @inlinable
   public func text() throws -> String {
-    if format.isSpecial {
+    if _slowPath(format.isSpecial) {
       if format.isEngine { return try engineText() }
       try checkUTF16()
     }
@@ -85,7 +85,9 @@ public struct ColumnReader {
       guard $0.count == count, let decoded = $0.baseAddress else { return count == 0 }
       return memcmp(decoded, bytes, count) == 0
     }
-    guard isExact == true else { throw ConversionError.failure(.malformed, String.self) }
+    guard _fastPath(isExact == true) else {
+      throw ConversionError.failure(.malformed, String.self)
+    }
     return text
   }
 

@@ -197,14 +197,14 @@ package final class BindingArena {
   /// Makes room for another set of values. The statement must not be running.
   @inlinable
   func rewind() {
-    if wanted > capacity { grow() }
+    if _slowPath(wanted > capacity) { grow() }
     used = 0
     wanted = 0
   }
 
   /// Clears the bindings if SQLite keeps copies of large values.
   package func releaseCopies() {
-    if wanted > capacity { sqlite3_clear_bindings(statement) }
+    if _slowPath(wanted > capacity) { sqlite3_clear_bindings(statement) }
   }
 
   /// The flag in ``wanted`` that a table is bound. It has ``releaseCopies()`` and ``rewind()`` clear the

@@ -99,6 +99,56 @@ struct RecordStatementTests {
     try everyOperation(30)
   }
 
+  @Test(
+    "Record operations work if the cache is cleared while their statement binds, steps or reads",
+    .onlySQLite(.functions), arguments: [16, 0])
+  func clearedInUse(capacity: Int) throws {
+    db.statementCacheCapacity = capacity
+    let cache = Cache(of: db)
+    try db.createFunction("cleared", argumentCount: 0, deterministic: false) { _ in
+      cache.clear()
+      return 1
+    }
+    try db.executeStatements(
+      """
+      CREATE TEMP TRIGGER inserting AFTER INSERT ON city BEGIN SELECT cleared(); END;
+      CREATE TEMP TRIGGER updating AFTER UPDATE ON city BEGIN SELECT cleared(); END;
+      CREATE TEMP TRIGGER deleting AFTER DELETE ON city BEGIN SELECT cleared(); END
+      """)
+    for round in 1...3 { try everyOperation(Int64(round * 10)) }
+    for _ in 1...3 { #expect(try City.fetchOne(db, ClearingKey(1, cache))?.name == "Oslo") }
+    db.clearStatementCache()
+    #expect(db.statementCacheStatistics.count == 0)
+    // None of the statements is left unfinalized, or dropping a table that they read would fail.
+    try db.executeUpdate("DROP TABLE city")
+  }
+
+  /// The statement cache of a connection that one thread uses.
+  private final class Cache: @unchecked Sendable {
+    private unowned let db: Database
+    init(of db: Database) { self.db = db }
+    func clear() { db.clearStatementCache() }
+  }
+
+  /// A key that clears the statement cache when it is bound.
+  private struct ClearingKey: DatabaseValueConvertible {
+    private let key: Int64
+    private let cache: Cache?
+
+    static var columnType: ColumnType { .integer }
+
+    init(_ key: Int64, _ cache: Cache) { (self.key, self.cache) = (key, cache) }
+
+    init(databaseValue: DatabaseValue) throws {
+      (key, cache) = (try Int64(databaseValue: databaseValue), nil)
+    }
+
+    var databaseValue: DatabaseValue {
+      cache?.clear()
+      return .integer(key)
+    }
+  }
+
   @Test("Record operations work after a column was added or dropped")
   func addedColumn() throws {
     try everyOperation(10)
