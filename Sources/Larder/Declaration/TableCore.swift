@@ -45,6 +45,8 @@ package final class TableCore: Sendable {
   /// Whether a column of the key has a coding of its own.
   @usableFromInline let hasCodedKey: Bool
   @usableFromInline let hasDecimals: Bool
+  /// Whether a column counts the updates of a row.
+  @usableFromInline let hasVersion: Bool
   /// The column that SQLite fills when it is NULL: a nullable integer that is the whole key.
   let rowIDColumn: Int?
 
@@ -107,6 +109,7 @@ package final class TableCore: Sendable {
 
     let table = SQLFragment(text: name.quoted(in: schema), of: fitting, fitting.number)
     sql = RecordSQL(table: table, name: name, columns: columns)
+    hasVersion = sql.version != nil
     alias = QueryAlias(name)
     let prefix = alias.prefix
     qualifiedColumns = SQLFragment(

@@ -52,7 +52,7 @@ extension TableCore {
   /// Gives a record the row id that it was just inserted with.
   func assignRowID(_ record: UnsafeMutableRawPointer, _ db: Database) throws {
     guard let rowIDColumn else { return }
-    if isInState(.unlikeDeclared), fitting.keepsKey(db) { return }
+    if _slowPath(isInState(.unlikeDeclared)), fitting.keepsKey(db) { return }
     try set(record, rowIDColumn, db.lastInsertRowID, db, sql: insert.text)
   }
 

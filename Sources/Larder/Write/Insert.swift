@@ -83,19 +83,21 @@ extension Record {
 
 extension TableCore {
   static var notInserted: DatabaseError {
-    DatabaseError(
-      .abort, "a trigger or an ON CONFLICT IGNORE clause kept the row from being inserted")
+    @inline(never) get {
+      DatabaseError(
+        .abort, "a trigger or an ON CONFLICT IGNORE clause kept the row from being inserted")
+    }
   }
 
   @usableFromInline
   func insert(_ record: UnsafeMutableRawPointer, _ db: Database) throws {
     try check()
-    if isInState([.constantKey, .part]) { try checkInsertion(record, db) }
-    if db.hasEngine {
+    if _slowPath(isInState([.constantKey, .part])) { try checkInsertion(record, db) }
+    if _slowPath(db.hasEngine) {
       if try !insertInEngine(record, db) { throw Self.notInserted }
       return
     }
-    if try write(insert, record, db, for: .newRecord) == 0 { throw Self.notInserted }
+    if _slowPath(try write(insert, record, db, for: .newRecord) == 0) { throw Self.notInserted }
     if rowIDColumn != nil { try assignRowID(record, db) }
   }
 

@@ -4,8 +4,6 @@
 import LarderSQLite
 
 extension TableCore {
-  @usableFromInline var hasVersion: Bool { sql.version != nil }
-
   /// Throws if the record's version is the greatest possible one: SQLite would turn the greatest integer
   /// plus one into a REAL.
   func checkVersion(_ record: UnsafeRawPointer, _ db: Database) throws {

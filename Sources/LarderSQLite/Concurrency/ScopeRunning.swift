@@ -66,7 +66,7 @@ extension Database {
     connection.takeOver()
     hasBegun = false
     defer {
-      if connection.changedSettings != nil { restoreSettings() }
+      if _slowPath(connection.changedSettings != nil) { restoreSettings() }
       connection.leave()
     }
     try connection.check()
@@ -86,8 +86,8 @@ extension Database {
     hasBegun = true
     try undoOnError { try runBody([], body) }
     // An error may have left a rollback to do, even if the body didn't throw it.
-    if connection.owesRollback { try connection.check() }
-    guard !hasTransaction else {
+    if _slowPath(connection.owesRollback) { try connection.check() }
+    guard _fastPath(!hasTransaction) else {
       ensureUndone { try execute(.rollback) }
       throw DatabaseError(
         .misuse, "the scope left a transaction open, which was rolled back; use inTransaction")
@@ -128,7 +128,7 @@ extension Database {
   @inline(__always)
   private func endBody() {
     connection.restrictions = []
-    if hasOpenStatements { closeOpenStatements() }
+    if _slowPath(hasOpenStatements) { closeOpenStatements() }
   }
 
   /// Rolls back what is open if the body throws.
@@ -142,6 +142,7 @@ extension Database {
     }
   }
 
+  @inline(never)
   private func undo() {
     connection.unblock([.cancellation, .rollback, .innerRollback])
     ensureUndone { try execute(.rollback) }
@@ -149,18 +150,19 @@ extension Database {
 
   /// Commits, or rolls back if the body asked for it.
   private func finish() throws {
-    guard hasTransaction else {
-      try connection.check()
-      throw DatabaseError(.abort, Restrictions.endedTransaction)
-    }
-    guard !isRollbackOnly, connection.measuresCommits else {
-      return try undoOnError { try execute(isRollbackOnly ? .rollback : .commit) }
-    }
+    if _slowPath(!hasTransaction) { try refuseToCommit() }
+    if _slowPath(isRollbackOnly) { return try undoOnError { try execute(.rollback) } }
+    guard connection.measuresCommits else { return try undoOnError { try execute(.commit) } }
     connection.commits.begin(at: MonotonicClock.nanoseconds)
     defer {
       connection.commits.end(at: MonotonicClock.nanoseconds)
       connection.onTimedCommit?(connection.commits.lastTime)
     }
     try undoOnError { try execute(.commit) }
+  }
+  @inline(never)
+  private func refuseToCommit() throws {
+    try connection.check()
+    throw DatabaseError(.abort, Restrictions.endedTransaction)
   }
 }

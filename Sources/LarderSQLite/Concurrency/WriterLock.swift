@@ -57,6 +57,11 @@ final class WriterLock: @unchecked Sendable {
   /// Acquires the lock, and returns how long that took. Throws when the time is up.
   func acquire(_ call: ScopeCall, within limit: Duration? = nil) throws -> Duration {
     if acquireAtOnce(call) { return .zero }
+    return try acquireLater(call, within: limit)
+  }
+
+  @inline(never)
+  private func acquireLater(_ call: ScopeCall, within limit: Duration?) throws -> Duration {
     let waiter = WaitingThread()
     if !watch(from: waiter.start), !join(waiter) {
       try wait(waiter, until: waiter.start + (limit ?? timeout))

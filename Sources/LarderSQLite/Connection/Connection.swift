@@ -191,7 +191,11 @@ package final class Connection {
   /// Whether a transaction is open, as the engine says; false when the connection is closed.
   package var hasTransaction: Bool {
     if let handle { return sqlite3_get_autocommit(handle) == 0 }
-    return engine?.hasTransaction ?? false
+    return hasTransactionInEngine
+  }
+
+  private var hasTransactionInEngine: Bool {
+    @inline(never) get { engine?.hasTransaction ?? false }
   }
 
   /// Throws unless the connection is open, and this thread and process may use it.

@@ -13,6 +13,18 @@ struct Restrictions: OptionSet {
   static let endedTransaction = "an error or a statement has ended the scope's transaction"
   static let scopesTransaction = "only the scope can begin and end its transaction"
 
+  /// Whether they rule a statement out, for which ``check(_:_:hasTransaction:sql:)`` throws. Each statement is asked about,
+  /// so that there is nothing of errors here.
+  @inline(__always)
+  func allow(
+    _ kind: StatementKind, _ isReadOnly: Bool, hasTransaction: @autoclosure () -> Bool
+  ) -> Bool {
+    if contains(.writing), !isReadOnly { return false }
+    if contains(.autocommit), !hasTransaction() { return false }
+    if contains(.transactionControl), case .transactionControl = kind { return false }
+    return true
+  }
+
   /// Throws for a statement that the restrictions rule out.
   func check(
     _ kind: StatementKind, _ isReadOnly: Bool, hasTransaction: @autoclosure () -> Bool, sql: String

@@ -149,7 +149,7 @@ public final class Connections: Sendable {
   ) throws {
     do {
       // (Not `if let`, which would retain and release it.)
-      if measurement != nil { return try runMeasured(kind, call, body) }
+      if _slowPath(measurement != nil) { return try runMeasured(kind, call, body) }
       try runAnywhere(kind, call, body)
     } catch {
       throw reported(error, call)
@@ -160,7 +160,9 @@ public final class Connections: Sendable {
   func runAnywhere(
     _ kind: ScopeKind, _ call: ScopeCall, _ body: (Database) throws -> Void
   ) throws {
-    if case .read = kind, writerReference == nil, try readFromReplica(call, body) { return }
+    if _slowPath(writerReference == nil), case .read = kind, try readFromReplica(call, body) {
+      return
+    }
     try runOnPrimary(kind, call, body)
   }
 
@@ -180,26 +182,17 @@ public final class Connections: Sendable {
   package func runOnPrimary(
     _ kind: ScopeKind, _ call: ScopeCall, _ body: (Database) throws -> Void
   ) throws {
-    guard let limit = retryLimit, isRetried(kind) else {
-      // (Copying a reference that isn't there took a fifth of an empty scope's instructions.)
-      if writerReference == nil, let engineRetries, isRetried(kind) {
-        return try engineRetries.run(kind, call, on: self, body)
-      }
-      do {
-        return try runOnce(kind, call, body)
-      } catch {
-        throw DatabaseError.naming(engine, in: error)
-      }
+    if let limit = retryLimit, isRetried(kind) {
+      return try runRetrying(kind, call, until: limit, body)
     }
-    var retry = Retry(limit: limit)
-    while true {
-      do {
-        return try runOnce(kind, call, body)
-      } catch {
-        let pause = try retry.pause(after: DatabaseError.naming(engine, in: error))
-        retries.wrappingAdd(1, ordering: .relaxed)
-        BusyHandler.sleep(pause)
-      }
+    // (Copying a reference that isn't there took a fifth of an empty scope's instructions.)
+    if _slowPath(writerReference == nil), let engineRetries, isRetried(kind) {
+      return try engineRetries.run(kind, call, on: self, body)
+    }
+    do {
+      return try runOnce(kind, call, body)
+    } catch {
+      throw DatabaseError.naming(engine, in: error)
     }
   }
 
@@ -212,8 +205,10 @@ public final class Connections: Sendable {
   package func runOnce(
     _ kind: ScopeKind, _ call: ScopeCall, _ body: (Database) throws -> Void
   ) throws {
-    if processGeneration != ProcessGeneration.current { throw Connection.processError }
-    if EnteredScope.isInside, case let held = EnteredScope.held(of: owner), !held.isNothing {
+    if _slowPath(processGeneration != ProcessGeneration.current) { throw Connection.processError }
+    if _slowPath(EnteredScope.isInside), case let held = EnteredScope.held(of: owner),
+      !held.isNothing
+    {
       try runInside(held, kind, call, body)
     } else if case .read = kind, let poolReference {
       try poolReference._withUnsafeGuaranteedRef { try read($0, call, body) }

@@ -1,4 +1,4 @@
-// The file of a queue or pool: its companions, its log, and checkpoints.
+// The file of a queue or pool: its companions, its log, checkpoints, and conflicts with other processes.
 
 extension Connections {
   /// Whether the open database isn't the one that was opened any more: the file was moved or replaced, or its
@@ -8,6 +8,24 @@ extension Connections {
   /// The file of the writing connection, if it has one, and its configuration. Nil for another engine.
   package var writersFile: (location: FileLocation?, configuration: Configuration)? {
     writer.map { ($0.location, $0.configuration) }
+  }
+
+  /// Runs a transaction again after conflicts with other processes.
+  @inline(never)
+  func runRetrying(
+    _ kind: ScopeKind, _ call: ScopeCall, until limit: Duration,
+    _ body: (Database) throws -> Void
+  ) throws {
+    var retry = Retry(limit: limit)
+    while true {
+      do {
+        return try runOnce(kind, call, body)
+      } catch {
+        let pause = try retry.pause(after: DatabaseError.naming(engine, in: error))
+        retries.wrappingAdd(1, ordering: .relaxed)
+        BusyHandler.sleep(pause)
+      }
+    }
   }
 
   /// Keeps a companion until the connections are closed. Throws if they are closed already.

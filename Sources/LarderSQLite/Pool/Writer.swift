@@ -141,12 +141,20 @@ final class Writer: ScopeRunner, @unchecked Sendable {
   func perform(
     _ kind: ScopeKind, _ call: ScopeCall, _ body: (Database) throws -> Void
   ) throws {
-    try groupCommit?.check()
+    if let groupCommit { return try perform(kind, call, sharing: groupCommit, body) }
     let waited = try lock.acquire(call)
-    guard let groupCommit else {
-      defer { lock.release() }
-      return try run(kind, waited, body)
-    }
+    defer { lock.release() }
+    try run(kind, waited, body)
+  }
+
+  /// Runs a scope whose caller waits for a sync that it shares with others.
+  @inline(never)
+  private func perform(
+    _ kind: ScopeKind, _ call: ScopeCall, sharing groupCommit: GroupCommit,
+    _ body: (Database) throws -> Void
+  ) throws {
+    try groupCommit.check()
+    let waited = try lock.acquire(call)
     let outcome = Result {
       // A sync may have failed while this scope waited.
       try groupCommit.check()
@@ -229,7 +237,7 @@ final class Writer: ScopeRunner, @unchecked Sendable {
     _ kind: ScopeKind, _ waited: Duration, _ body: (Database) throws -> Void
   ) throws {
     if let fileCheck, !kind.isRead {
-      if fileCheck.isDue, database.isOpen { try checkFile(fileCheck) }
+      if _slowPath(fileCheck.isDue), database.isOpen { try checkFile(fileCheck) }
       defer { fileCheck.noteEnd() }
       return try runChecked(kind, waited, body)
     }
@@ -242,14 +250,20 @@ final class Writer: ScopeRunner, @unchecked Sendable {
   ) throws {
     transactions.store(transactions.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
     database.connection.waited = waited
-    if vainWait != nil { return try runAfterVainWait(kind, waited, body) }
+    if _slowPath(vainWait != nil) { return try runAfterVainWait(kind, waited, body) }
     do {
       try enter(kind, body)
-    } catch let error as DatabaseError where error.isBusy && !database.hasBegun {
-      let now = MonotonicClock.now
-      vainWait = (now - database.busyTimeout, now)
+    } catch {
+      if !database.hasBegun { noteVainWait(error) }
       throw error
     }
+  }
+
+  @inline(never)
+  private func noteVainWait(_ error: any Error) {
+    guard let error = error as? DatabaseError, error.isBusy else { return }
+    let now = MonotonicClock.now
+    vainWait = (now - database.busyTimeout, now)
   }
 
   @inline(__always)

@@ -167,7 +167,10 @@ package final class PreparedStatement {
   /// Begins an execution, on a connection that was just checked, and returns its number.
   @usableFromInline @discardableResult
   package func begin() throws -> Int {
-    if !connection.restrictions.isEmpty { try checkRestrictions() }
+    let restrictions = connection.restrictions
+    if !restrictions.isEmpty, _slowPath(isRunning || !isAllowed(by: restrictions)) {
+      try checkRestrictions(restrictions)
+    }
     if _slowPath(state != .ready || isPreparedToRun || connection.isFollowed) {
       try prepareToBegin()
     }
@@ -176,10 +179,16 @@ package final class PreparedStatement {
     return execution
   }
 
-  private func checkRestrictions() throws {
+  @inline(__always)
+  private func isAllowed(by restrictions: Restrictions) -> Bool {
+    restrictions.allow(kind, isReadOnly, hasTransaction: connection.hasTransaction)
+  }
+
+  @inline(never)
+  private func checkRestrictions(_ restrictions: Restrictions) throws {
     try checkNotRunning()
     do {
-      try connection.restrictions.check(
+      try restrictions.check(
         kind, isReadOnly, hasTransaction: connection.hasTransaction, sql: sql)
     } catch {
       throw connection.named(error)
@@ -264,10 +273,12 @@ package final class PreparedStatement {
 
   /// Runs a statement without parameters and rows, regardless of the scope's restrictions.
   func runAsControl() throws {
-    try checkNotRunning()
-    guard let handle else { throw DatabaseError(.misuse, "the statement is closed") }
+    guard let handle, _fastPath(!isRunning) else {
+      try checkNotRunning()
+      throw DatabaseError(.misuse, "the statement is closed")
+    }
     let code: Int32
-    if connection.measuresEach {
+    if _slowPath(connection.measuresEach) {
       measurement.begin(connection)
       state = .running
       code = measuredStep(handle)
@@ -276,7 +287,7 @@ package final class PreparedStatement {
       code = rawStep(handle)
     }
     // No Optional error for both cases: making, moving and testing it took 5 % of an empty read's time.
-    if code == SQLITE_DONE { return endAsControl(handle) }
+    if _fastPath(code == SQLITE_DONE) { return endAsControl(handle) }
     let error = failure(code, isClosing: false)
     endAsControl(handle)
     throw error

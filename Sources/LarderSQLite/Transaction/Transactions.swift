@@ -11,12 +11,9 @@ extension Database {
   /// Runs such a statement on a connection that was just checked.
   @inline(__always)
   func executeChecked(_ control: TransactionControl) throws {
-    guard !connection.hasNewAttachments,
+    guard _fastPath(!connection.hasNewAttachments),
       let known = transactionStatements.reference(to: control)
-    else {
-      try namingWrites { try executeSeldom(control) }
-      return noteEnd(control)
-    }
+    else { return try executeNew(control) }
     try namingWrites { try known._withUnsafeGuaranteedRef { try $0.runAsControl() } }
     noteEnd(control)
   }
@@ -30,6 +27,12 @@ extension Database {
     case .release: if !connection.hasTransaction { connection.knownSchema.noteEnd(undone: false) }
     default: break
     }
+  }
+
+  @inline(never)
+  private func executeNew(_ control: TransactionControl) throws {
+    try namingWrites { try executeSeldom(control) }
+    noteEnd(control)
   }
 
   private func executeSeldom(_ control: TransactionControl) throws {
@@ -62,8 +65,13 @@ extension Database {
 
   /// Compiles the statements that end a scope, before it begins: afterwards a limit, or a lack of
   /// memory, could keep it from ending.
+  @inline(__always)
   func prepareToEnd() throws {
-    if transactionStatements.canEndScopes { return }
+    if _slowPath(!transactionStatements.canEndScopes) { try prepareEnds() }
+  }
+
+  @inline(never)
+  private func prepareEnds() throws {
     guard engine == nil else { return }
     for control in [TransactionControl.commit, .rollback, .release, .rollbackTo] {
       _ = try prepared(control)
