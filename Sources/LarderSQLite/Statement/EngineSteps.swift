@@ -4,7 +4,6 @@ extension PreparedStatement {
   /// Takes a step of another engine's statement.
   @inline(never)
   func stepInEngine() throws -> Bool {
-    try checkNotRunning()
     // Returning a row that is in memory involves no wait that would notice a cancellation.
     if state == .row { try connection.checkCancellation() }
     if state == .row, !measurement.isOn, arena.stepsInEngine() {

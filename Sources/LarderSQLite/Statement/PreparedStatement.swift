@@ -210,7 +210,8 @@ package final class PreparedStatement {
   /// Takes one step: true when there is a row.
   @usableFromInline @inline(never)
   package func step() throws -> Bool {
-    guard let handle, _fastPath(!isRunning) else { return try stepInEngine() }
+    guard let handle else { return try stepInEngine() }
+    if _slowPath(isRunning) { throw runningError() }
     let isFirst = state == .ready
     state = .running
     rowNumber &+= 1

@@ -74,7 +74,8 @@ final class StatementCache {
   @inline(never)
   func discard(_ statement: PreparedStatement) {
     statement.finalize()
-    parked.removeAll { $0 === statement }
+    guard !parked.isEmpty, let place = parked.lastIndex(where: { $0 === statement }) else { return }
+    parked.remove(at: place)
   }
 
   /// Takes a statement whose text has these bytes, or compiles it, for the caller alone.
