@@ -57,7 +57,7 @@ package final class RecordLayout: @unchecked Sendable {
     // object, and it would load these each time.
     let (count, elements) = (count, elements)
     do {
-      if _slowPath(row.format.isEngine) { try readInEngine(row, into: memory, &index) }
+      if row.format.isEngine { try readInEngine(row, into: memory, &index) }
       if index < count {
         var distance = self.distance.load(ordering: .relaxed)
         if _slowPath(distance == 0) { distance = measureDistance(row.statement) }

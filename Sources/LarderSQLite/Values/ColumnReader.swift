@@ -68,7 +68,7 @@ public struct ColumnReader {
   /// UTF-16 in a database that stores that; `ResultCode.noMemory` where memory is short.
   @inlinable
   public func text() throws -> String {
-    if _slowPath(format.isSpecial) {
+    if format.isSpecial {
       if format.isEngine { return try engineText() }
       try checkUTF16()
     }
