@@ -6,8 +6,8 @@ import CSQLite
 /// finalized, the number has changed, and a user of the old one gets an error instead of somebody else's row.
 ///
 /// What runs for each statement and row has its rare cases in functions of their own, or behind `_slowPath`, which has
-/// the compiler put them elsewhere: a processor keeps 32 KiB of instructions close by, of which SQLite's own for one
-/// INSERT take 20, and what has to be loaded anew for each row took as long as Larder's instructions themselves.
+/// the compiler put them elsewhere: a processor keeps 32 KiB of instructions close by, of which the C API's own for one
+/// INSERT take 20, so that a simulated cache loads some of the rest anew for each row.
 ///
 /// The unsafe pointer is sound: it is nil from the moment the statement is finalized, which happens
 /// at the latest when the database is closed.

@@ -119,7 +119,7 @@ struct RecordStatementTests {
     for _ in 1...3 { #expect(try City.fetchOne(db, ClearingKey(1, cache))?.name == "Oslo") }
     db.clearStatementCache()
     #expect(db.statementCacheStatistics.count == 0)
-    // None of the statements is left unfinalized, or dropping a table that they read would fail.
+    // No execution is left open, or dropping the table that it reads would fail.
     try db.executeUpdate("DROP TABLE city")
   }
 
